@@ -1,0 +1,31 @@
+// A pass computes results from a timeline. The list in registry.cpp is the order they run in.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "model/analysis.h"
+#include "model/timeline.h"
+
+namespace pyrometer::analysis {
+
+// One of the two functions is set. A rank pass sees one rank and may run on any thread; a job pass
+// sees all ranks. A pass reads the timeline and the results of passes before it, writes its own part
+// of the analysis and its own facts, and touches nothing else. It never fails: what it cannot
+// measure becomes a missing fact with the reason.
+struct Pass {
+  std::string_view name;  // the `source` of its facts in catalog/facts/<name>.json
+  void (*rank)(const model::RankTimeline&, model::RankAnalysis&) = nullptr;
+  void (*job)(const model::Timeline&, model::JobAnalysis&) = nullptr;
+};
+
+[[nodiscard]] const std::vector<Pass>& all_passes();
+
+struct RunOptions {
+  unsigned threads = 0;  // 0: one per core
+};
+
+// Runs every pass; consecutive rank passes of different ranks run in parallel.
+[[nodiscard]] model::JobAnalysis run_passes(const model::Timeline& timeline, const RunOptions& options);
+
+}  // namespace pyrometer::analysis

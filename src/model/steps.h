@@ -1,0 +1,37 @@
+// Result of the steps pass.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/types.h"
+
+namespace pyrometer::model {
+
+enum class StepSource : std::uint8_t {
+  kNone,             // no steps could be found; the analysis covers the whole window only
+  kProfilerMarkers,  // ProfilerStep#N annotations
+  kOptimizer,        // ends of Optimizer.step ranges
+  kRepetition,       // the launch sequence repeats
+};
+
+struct Step {
+  std::int64_t number = 0;  // as the marker says, else 0, 1, …
+  Interval span;            // consecutive steps tile the window: span.end == next span.start
+  Interval marker;          // the range itself, as recorded
+};
+
+struct StepStats {  // ns over steps
+  DurationNs mean = 0, p50 = 0, p95 = 0, min = 0, max = 0;
+};
+
+struct Steps {
+  StepSource source = StepSource::kNone;
+  std::string how;          // one sentence: where the steps come from
+  std::vector<Step> steps;  // by time
+  Interval window;          // the analysed window: all steps, device work of the last one included
+  StepStats stats;          // over steps
+};
+
+}  // namespace pyrometer::model
