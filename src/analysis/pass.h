@@ -10,8 +10,8 @@
 namespace pyrometer::analysis {
 
 // One of the two functions is set. A rank pass sees one rank and may run on any thread; a job pass
-// sees all ranks. A pass reads the timeline and the results of passes before it, writes its own part
-// of the analysis and its own facts, and touches nothing else. It never fails: what it cannot
+// sees all ranks. A pass reads the timeline and the results of passes before it, writes its own
+// part of the analysis and its own facts, and touches nothing else. It never fails: what it cannot
 // measure becomes a missing fact with the reason.
 struct Pass {
   std::string_view name;  // the `source` of its facts in catalog/facts/<name>.json
@@ -26,6 +26,7 @@ struct RunOptions {
 };
 
 // Runs every pass; consecutive rank passes of different ranks run in parallel.
-[[nodiscard]] model::JobAnalysis run_passes(const model::Timeline& timeline, const RunOptions& options);
+[[nodiscard]] model::JobAnalysis run_passes(const model::Timeline& timeline,
+                                            const RunOptions& options);
 
 }  // namespace pyrometer::analysis

@@ -1,10 +1,10 @@
 // The replay model: what a step would take if something were different.
 //
-// One engine answers every what-if. A step is replayed as a graph: host launches in issue order with
-// the host time between them, device activities in stream order, waits between streams, blocking
-// calls, and collectives that end when the last rank has arrived. Replayed unchanged it must give
-// the measured step. An edit changes parameters and the graph is replayed again.
-// Model: docs/concepts/replay.md.
+// One engine answers every what-if. A step is replayed as a graph: host launches in issue order
+// with the host time between them, device activities in stream order, waits between streams,
+// blocking calls, and collectives that end when the last rank has arrived. Replayed unchanged it
+// must give the measured step. An edit changes parameters and the graph is replayed again. Model:
+// docs/concepts/replay.md.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,17 @@
 
 namespace pyrometer::analysis {
 
-// Scale factors on parts of the replayed step; 1 = unchanged, 0 = gone. A rule fills in what its fix
-// changes, once for the best case, once for the expected and once for the worst.
+// Scale factors on parts of the replayed step; 1 = unchanged, 0 = gone. A rule fills in what its
+// fix changes, once for the best case, once for the expected and once for the worst.
 struct Edit {
   // Host time between launches, split by what the host did there.
-  double input_wait = 1;        // inside the data loader's __next__
+  double input_wait = 1;  // inside the data loader's __next__
   double checkpoint = 1, validation = 1, logging = 1, gc = 1, compile = 1;
-  double alloc_calls = 1;       // device allocation and free calls
-  double host_other = 1;        // outside operators and calls
-  double host_ops = 1;          // operators and launch calls (issue time)
-  // Seconds-free absolute cap: the loader's wait per step becomes at most this many ns (< 0: no cap).
+  double alloc_calls = 1;  // device allocation and free calls
+  double host_other = 1;   // outside operators and calls
+  double host_ops = 1;     // operators and launch calls (issue time)
+  // Seconds-free absolute cap: the loader's wait per step becomes at most this many ns (< 0: no
+  // cap).
   double input_wait_cap_ns = -1;
 
   // Blocking calls: false removes the edge, the host goes on at once.
@@ -41,16 +42,16 @@ struct Edit {
   // Device time by class. Keys are positions in model::KernelClass.
   struct KernelScale {
     std::function<bool(const model::KernelTraits&, model::NameId)> applies;
-    double time = 1;            // device time factor; 0 removes the kernels
-    double host = 1;            // factor on the host time of launching them; 0 removes the launches
+    double time = 1;  // device time factor; 0 removes the kernels
+    double host = 1;  // factor on the host time of launching them; 0 removes the launches
   };
   std::vector<KernelScale> kernels;
 
   // Host-to-device and device-to-host copies.
-  double h2d_time = 1, d2h_time = 1;      // device time factor
-  double copy_host = 1;                   // host time factor of issuing small copies
-  bool copies_async = false;              // pageable and blocking copies no longer block the host
-  bool h2d_overlapped = false;            // h2d copies leave the compute stream (own stream, prefetched)
+  double h2d_time = 1, d2h_time = 1;  // device time factor
+  double copy_host = 1;               // host time factor of issuing small copies
+  bool copies_async = false;          // pageable and blocking copies no longer block the host
+  bool h2d_overlapped = false;  // h2d copies leave the compute stream (own stream, prefetched)
 
   // Annotations whose host and device time scale (e.g. "Optimizer.step"): prefix of the name.
   struct RangeScale {
@@ -61,11 +62,12 @@ struct Edit {
   std::vector<RangeScale> ranges;
 
   // Collectives.
-  bool no_skew = false;         // every rank arrives at the mean arrival
-  double comm_time = 1;         // transfer time factor
-  double comm_count_keep = 1;   // share of reductions that stay (no_sync: 1/accumulation)
+  bool no_skew = false;        // every rank arrives at the mean arrival
+  double comm_time = 1;        // transfer time factor
+  double comm_count_keep = 1;  // share of reductions that stay (no_sync: 1/accumulation)
 
-  // One launch per step (CUDA graph): host launch time between kernels becomes this per step (< 0: off).
+  // One launch per step (CUDA graph): host launch time between kernels becomes this per step (< 0:
+  // off).
   double graph_launch_ns = -1;
 };
 
@@ -87,7 +89,8 @@ class WhatIf {
   // `per_op_ns` (a value of model::Dilation; the middle one by default when negative), ns.
   [[nodiscard]] double step_ns(const Edit& edit, double per_op_ns = -1) const;
 
-  // Prediction from three edits; widens the range by the dilation's uncertainty and the baseline error.
+  // Prediction from three edits; widens the range by the dilation's uncertainty and the baseline
+  // error.
   [[nodiscard]] model::Prediction predict(const Edit& best, const Edit& expected, const Edit& worst,
                                           std::string model_in_words) const;
 

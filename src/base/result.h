@@ -22,11 +22,11 @@ enum class ErrorKind : std::uint8_t {
 // What went wrong, where, what was expected there, and what to do about it.
 struct Error {
   ErrorKind kind = ErrorKind::kIo;
-  std::string message;        // what happened, in one clause, no trailing period
-  std::string file;           // path or "<stdin>", empty when no file is involved
-  std::int64_t offset = -1;   // byte in the (decompressed) file, -1 when unknown
-  std::string expected;       // what a sound input would have had there, may be empty
-  std::string advice;         // what the user can do, may be empty
+  std::string message;       // what happened, in one clause, no trailing period
+  std::string file;          // path or "<stdin>", empty when no file is involved
+  std::int64_t offset = -1;  // byte in the (decompressed) file, -1 when unknown
+  std::string expected;      // what a sound input would have had there, may be empty
+  std::string advice;        // what the user can do, may be empty
 
   // "FILE: byte N: message (expected …). Advice." on one line.
   [[nodiscard]] std::string to_string() const;

@@ -30,8 +30,8 @@ class StringPool {
   [[nodiscard]] std::string_view store(std::string_view text);
 
   std::vector<std::string_view> views_;
-  std::vector<std::uint64_t> hashes_;      // by id
-  std::vector<std::uint32_t> slots_;       // open addressing, power of two, kAbsent = free
+  std::vector<std::uint64_t> hashes_;  // by id
+  std::vector<std::uint32_t> slots_;   // open addressing, power of two, kAbsent = free
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::size_t block_used_ = 0;
   std::size_t block_size_ = 0;

@@ -7,19 +7,19 @@ namespace pyrometer::model {
 
 // Decides compute.tensor/math/memory/other and comm in the waterfall.
 enum class KernelClass : std::uint8_t {
-  kOther,          // no known class
-  kGemm,           // matrix product
-  kConv,           // convolution
-  kAttention,      // fused attention
+  kOther,      // no known class
+  kGemm,       // matrix product
+  kConv,       // convolution
+  kAttention,  // fused attention
   kElementwise,
   kReduction,
-  kNorm,           // normalisation, softmax
-  kOptimizer,      // multi_tensor_apply and the like
-  kIndexing,       // gather, scatter, embedding, sort, topk
-  kCopyKernel,     // copies done by a kernel, fills, cat, transposes
-  kLayout,         // layout conversion (nchwToNhwc …)
-  kRandom,         // random number generation, dropout
-  kComm,           // collectives and point-to-point
+  kNorm,        // normalisation, softmax
+  kOptimizer,   // multi_tensor_apply and the like
+  kIndexing,    // gather, scatter, embedding, sort, topk
+  kCopyKernel,  // copies done by a kernel, fills, cat, transposes
+  kLayout,      // layout conversion (nchwToNhwc …)
+  kRandom,      // random number generation, dropout
+  kComm,        // collectives and point-to-point
 };
 
 enum class MatrixUnits : std::uint8_t { kUnknown, kYes, kNo };
@@ -33,21 +33,21 @@ struct KernelTraits {
 
 enum class ApiClass : std::uint8_t {
   kOther,
-  kKernelLaunch,   // cudaLaunchKernel, cuLaunchKernelEx, hipLaunchKernel …
+  kKernelLaunch,  // cudaLaunchKernel, cuLaunchKernelEx, hipLaunchKernel …
   kGraphLaunch,
-  kCopyAsync,      // may still block when host memory is pageable
+  kCopyAsync,  // may still block when host memory is pageable
   kCopyBlocking,
   kMemset,
   kStreamSync,
   kDeviceSync,
   kEventSync,
-  kAlloc,          // cudaMalloc, cuMemCreate, cuMemMap …
+  kAlloc,  // cudaMalloc, cuMemCreate, cuMemMap …
   kFree,
-  kHostAlloc,      // cudaHostAlloc, cudaHostRegister
+  kHostAlloc,  // cudaHostAlloc, cudaHostRegister
   kEventRecord,
   kStreamWaitEvent,
   kModuleLoad,
-  kQuery,          // cheap bookkeeping
+  kQuery,  // cheap bookkeeping
 };
 
 }  // namespace pyrometer::model

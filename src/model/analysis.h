@@ -34,8 +34,8 @@ struct RankAnalysis {
 struct JobAnalysis {
   std::vector<RankAnalysis> ranks;  // same order as Timeline::ranks
   CrossRank cross;
-  CauseTimes causes{};              // all ranks, all devices
-  FactSet facts;                    // job-level
+  CauseTimes causes{};  // all ranks, all devices
+  FactSet facts;        // job-level
 };
 
 }  // namespace pyrometer::model

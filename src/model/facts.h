@@ -21,7 +21,7 @@ class FactSet {
 
   [[nodiscard]] std::optional<double> value(FactId id) const;
   [[nodiscard]] double value_or(FactId id, double fallback) const;
-  [[nodiscard]] std::string_view text(FactId id) const;     // "" when missing or numeric
+  [[nodiscard]] std::string_view text(FactId id) const;  // "" when missing or numeric
   [[nodiscard]] bool has(FactId id) const;
   // Never empty for a fact without a value: a pass that did not run counts as a reason.
   [[nodiscard]] std::string_view missing_reason(FactId id) const;

@@ -15,22 +15,22 @@ struct OpRow {
   NameId name = 0;
   bool is_annotation = false;
   std::int64_t count = 0;
-  DurationNs host_total = 0;     // summed host duration, nested included
+  DurationNs host_total = 0;  // summed host duration, nested included
   DurationNs host_self = 0;
-  DurationNs device_total = 0;   // device time launched within, nested included
+  DurationNs device_total = 0;  // device time launched within, nested included
   DurationNs device_self = 0;
-  std::int64_t kernels = 0;      // activities launched within
+  std::int64_t kernels = 0;  // activities launched within
 };
 
 // One device; only launches whose activity was seen.
 struct LaunchStats {
   std::int64_t launches = 0;
   double per_step = 0;
-  DurationNs latency_p50 = 0;       // launch call start → activity start, when the queue was empty
+  DurationNs latency_p50 = 0;  // launch call start → activity start, when the queue was empty
   DurationNs latency_p95 = 0;
-  DurationNs queue_delay_p50 = 0;   // launch call start → activity start, all launches
-  double queue_empty_share = 0;     // of the window: nothing queued and nothing running
-  double queue_length_mean = 0;     // time-weighted: launched, not finished
+  DurationNs queue_delay_p50 = 0;  // launch call start → activity start, all launches
+  double queue_empty_share = 0;    // of the window: nothing queued and nothing running
+  double queue_length_mean = 0;    // time-weighted: launched, not finished
   std::int64_t queue_length_max = 0;
   double short_kernel_share = 0;    // kernels under 10 µs, of all kernels, by count
   std::vector<double> queue_curve;  // mean queue length in equal slices of the window (≤ 200)
@@ -39,8 +39,8 @@ struct LaunchStats {
 // Blocking calls of one kind (API name + how it was reached).
 struct SyncRow {
   NameId api = 0;
-  NameId op = 0;                 // outermost operator or annotation around it, 0: none
-  NameId leaf_op = 0;            // innermost, e.g. aten::_local_scalar_dense
+  NameId op = 0;       // outermost operator or annotation around it, 0: none
+  NameId leaf_op = 0;  // innermost, e.g. aten::_local_scalar_dense
   ApiClass klass = ApiClass::kStreamSync;
   std::int64_t count = 0;
   double per_step = 0;
@@ -51,9 +51,9 @@ struct SyncRow {
 };
 
 struct HostSide {
-  std::vector<OpRow> ops;        // by device_total, descending
+  std::vector<OpRow> ops;           // by device_total, descending
   std::vector<LaunchStats> launch;  // by device
-  std::vector<SyncRow> syncs;    // by drained_after + waiting_idle, descending
+  std::vector<SyncRow> syncs;       // by drained_after + waiting_idle, descending
 };
 
 }  // namespace pyrometer::model

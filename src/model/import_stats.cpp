@@ -9,8 +9,8 @@ void ImportStats::add(std::string_view kind, StatSeverity severity, std::int64_t
   auto at = std::lower_bound(counters_.begin(), counters_.end(), kind,
                              [](const ImportCounter& c, std::string_view k) { return c.kind < k; });
   if (at == counters_.end() || at->kind != kind) {
-    at = counters_.insert(at, ImportCounter{std::string(kind), severity, 0, offset,
-                                            std::string(help)});
+    at = counters_.insert(at,
+                          ImportCounter{std::string(kind), severity, 0, offset, std::string(help)});
   }
   at->count += count;
   if (offset >= 0 && (at->first_offset < 0 || offset < at->first_offset)) at->first_offset = offset;

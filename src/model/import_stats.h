@@ -9,16 +9,16 @@
 namespace pyrometer::model {
 
 enum class StatSeverity : std::uint8_t {
-  kInfo,     // mended or passed over without loss (e.g. a stray comma)
-  kDataLoss, // something of the run is missing from the analysis
+  kInfo,      // mended or passed over without loss (e.g. a stray comma)
+  kDataLoss,  // something of the run is missing from the analysis
 };
 
 struct ImportCounter {
-  std::string kind;                 // stable id, e.g. "truncated_file", "negative_duration"
+  std::string kind;  // stable id, e.g. "truncated_file", "negative_duration"
   StatSeverity severity = StatSeverity::kInfo;
   std::int64_t count = 0;
-  std::int64_t first_offset = -1;   // byte in the (decompressed) file, -1 when it has none
-  std::string help;                 // one sentence for the report
+  std::int64_t first_offset = -1;  // byte in the (decompressed) file, -1 when it has none
+  std::string help;                // one sentence for the report
 };
 
 class ImportStats {

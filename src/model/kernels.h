@@ -18,9 +18,9 @@ struct KernelRow {
   NameId name = 0;
   KernelTraits traits;
   DurationStats stats;
-  double share = 0;              // of all kernel time (0–1)
-  std::int32_t registers = -1;   // of the most frequent configuration; -1: not given
-  float occupancy_pct = -1;      // time-weighted mean; -1: not given
+  double share = 0;             // of all kernel time (0–1)
+  std::int32_t registers = -1;  // of the most frequent configuration; -1: not given
+  float occupancy_pct = -1;     // time-weighted mean; -1: not given
 };
 
 struct ClassRow {
@@ -32,7 +32,7 @@ struct ClassRow {
 };
 
 struct KernelTable {
-  std::vector<KernelRow> by_name;    // by total time, descending
+  std::vector<KernelRow> by_name;  // by total time, descending
   std::vector<ClassRow> by_class;
   DurationStats all;
 };

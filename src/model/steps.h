@@ -10,7 +10,7 @@
 namespace pyrometer::model {
 
 enum class StepSource : std::uint8_t {
-  kNone,             // no steps could be found; the analysis covers the whole window only
+  kNotFound,         // no steps could be found; the analysis covers the whole window only
   kProfilerMarkers,  // ProfilerStep#N annotations
   kOptimizer,        // ends of Optimizer.step ranges
   kRepetition,       // the launch sequence repeats
@@ -27,7 +27,7 @@ struct StepStats {  // ns over steps
 };
 
 struct Steps {
-  StepSource source = StepSource::kNone;
+  StepSource source = StepSource::kNotFound;
   std::string how;          // one sentence: where the steps come from
   std::vector<Step> steps;  // by time
   Interval window;          // the analysed window: all steps, device work of the last one included

@@ -20,15 +20,15 @@ namespace pyrometer::model {
 
 enum class ActivityKind : std::uint8_t { kKernel, kCopy, kMemset };
 
-enum class CopyKind : std::uint8_t { kNone, kH2D, kD2H, kD2D, kP2P, kH2H, kUnknown };
+enum class CopyKind : std::uint8_t { kNotCopy, kH2D, kD2H, kD2D, kP2P, kH2H, kUnknown };
 
 // Host side of a copy. kPinned covers page-locked and registered host memory.
 enum class HostMemory : std::uint8_t { kUnknown, kPageable, kPinned };
 
 // Launch configuration; equal ones share a row.
 struct KernelConfig {
-  std::uint32_t grid[3] = {0, 0, 0};   // blocks; 0 when not given
-  std::uint32_t block[3] = {0, 0, 0};  // threads
+  std::uint32_t grid[3] = {0, 0, 0};       // blocks; 0 when not given
+  std::uint32_t block[3] = {0, 0, 0};      // threads
   std::int32_t registers_per_thread = -1;  // -1: not given
   std::int32_t shared_memory_bytes = -1;
   float occupancy_pct = -1.0F;  // "est. achieved occupancy %": theoretical estimate, 0–100
@@ -38,9 +38,9 @@ struct KernelConfig {
 
 // A collective, as far as the trace tells. One row per communication kernel that has details.
 struct CommDetail {
-  NameId collective = 0;      // e.g. "allreduce"
-  NameId process_group = 0;   // name
-  NameId group_ranks = 0;     // as written, e.g. "[0, 1]"
+  NameId collective = 0;     // e.g. "allreduce"
+  NameId process_group = 0;  // name
+  NameId group_ranks = 0;    // as written, e.g. "[0, 1]"
   NameId dtype = 0;
   std::int64_t in_elements = -1;
   std::int64_t out_elements = -1;
@@ -52,15 +52,15 @@ struct CommDetail {
 // cuda_sync records, GPU annotations and CPU ops that carry a stream number are not in here.
 struct ActivityTable {
   std::vector<TimeNs> start;
-  std::vector<TimeNs> end;            // >= start
+  std::vector<TimeNs> end;  // >= start
   std::vector<NameId> name;
   std::vector<std::int32_t> stream;
-  std::vector<Index> launch;          // row of api_calls that launched it, kNone when not seen
-  std::vector<Index> detail;          // kernel: kernel_configs; copy/memset: copy_bytes; kNone: not given
-  std::vector<Index> comm;            // row of comm_details, kNone for most
+  std::vector<Index> launch;  // row of api_calls that launched it, kNone when not seen
+  std::vector<Index> detail;  // kernel: kernel_configs; copy/memset: copy_bytes; kNone: not given
+  std::vector<Index> comm;    // row of comm_details, kNone for most
   std::vector<DeviceId> device;
   std::vector<ActivityKind> kind;
-  std::vector<CopyKind> copy;         // kNone for kernels; memsets are kD2D
+  std::vector<CopyKind> copy;  // kNotCopy for kernels; memsets are kD2D
   std::vector<HostMemory> host_memory;
   std::vector<std::uint32_t> graph_node;  // 0: not part of a CUDA graph
   [[nodiscard]] Index size() const { return static_cast<Index>(start.size()); }
@@ -74,8 +74,8 @@ struct ApiCallTable {
   std::vector<NameId> name;
   std::vector<ThreadId> thread;
   std::vector<std::uint64_t> correlation;  // 0: not given
-  std::vector<Index> op;                   // innermost host_ops row on the same thread that contains it
-  std::vector<Index> first_activity;       // kNone: launched nothing that was seen
+  std::vector<Index> op;              // innermost host_ops row on the same thread that contains it
+  std::vector<Index> first_activity;  // kNone: launched nothing that was seen
   std::vector<std::uint32_t> activity_count;  // CUDA graph launches have many (not contiguous rows)
   [[nodiscard]] Index size() const { return static_cast<Index>(start.size()); }
 };
@@ -125,8 +125,8 @@ struct MemoryTable {
 
 struct Thread {
   std::int64_t pid = 0;
-  std::string tid;           // as written: a number or "stream 7"-like text
-  std::string name;          // from thread_name metadata, may be empty
+  std::string tid;   // as written: a number or "stream 7"-like text
+  std::string name;  // from thread_name metadata, may be empty
   RowRange api_calls;
   RowRange host_ops;
   RowRange annotations;
@@ -134,8 +134,8 @@ struct Thread {
 };
 
 struct Device {
-  std::int32_t ordinal = 0;   // as the trace numbers it
-  std::string name;           // e.g. "NVIDIA H200", empty when unknown
+  std::int32_t ordinal = 0;  // as the trace numbers it
+  std::string name;          // e.g. "NVIDIA H200", empty when unknown
   std::int64_t total_memory_bytes = -1;
   std::int32_t compute_major = -1;
   std::int32_t compute_minor = -1;
@@ -149,9 +149,9 @@ struct RankInfo {
   std::int32_t rank = 0;
   std::int32_t world_size = -1;  // -1: not known
   RankSource source = RankSource::kSingle;
-  std::string file;              // where it came from
+  std::string file;  // where it came from
   std::string host;
-  std::string backend;           // "nccl", "gloo", …
+  std::string backend;  // "nccl", "gloo", …
   std::string trace_name;
   std::string trace_id;
   // Flags of the profiler, absent when the trace does not say. They decide the dilation model.
@@ -169,8 +169,8 @@ struct RankTimeline {
   RankInfo info;
   base::StringPool names;
   std::vector<Thread> threads;
-  std::vector<Device> devices;   // sorted by ordinal; those with activities or given in the metadata
-  ThreadId main_thread = 0;      // valid when !threads.empty()
+  std::vector<Device> devices;  // sorted by ordinal; those with activities or given in the metadata
+  ThreadId main_thread = 0;     // valid when !threads.empty()
 
   ActivityTable activities;
   ApiCallTable api_calls;

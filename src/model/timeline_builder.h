@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "model/timeline.h"
@@ -26,9 +30,9 @@ class TimelineBuilder {
   // Rows with their columns in one call, for importers and tests. Correlations link activities to
   // the call that launched them: the call with the same correlation that starts earliest.
   void add_activity(ActivityKind kind, TimeNs start, TimeNs end, NameId name, DeviceId device,
-                    std::int32_t stream, std::uint64_t correlation, CopyKind copy = CopyKind::kNone,
-                    HostMemory host = HostMemory::kUnknown, Index detail = kNone,
-                    Index comm = kNone, std::uint32_t graph_node = 0);
+                    std::int32_t stream, std::uint64_t correlation,
+                    CopyKind copy = CopyKind::kNotCopy, HostMemory host = HostMemory::kUnknown,
+                    Index detail = kNone, Index comm = kNone, std::uint32_t graph_node = 0);
   void add_api_call(TimeNs start, TimeNs end, NameId name, ThreadId thread,
                     std::uint64_t correlation);
   void add_host_op(TimeNs start, TimeNs end, NameId name, ThreadId thread, NameId shapes = 0,
@@ -43,6 +47,9 @@ class TimelineBuilder {
  private:
   RankTimeline timeline_;
   std::vector<std::uint64_t> activity_correlation_;
+  std::map<std::pair<std::int64_t, std::string>, ThreadId> thread_ids_;
+  std::size_t last_thread_ = 0;
+  std::size_t last_device_ = 0;
 };
 
 }  // namespace pyrometer::model

@@ -5,7 +5,7 @@
 
 namespace pyrometer::model {
 
-using TimeNs = std::int64_t;      // a point in time, ns, on the rank's own clock unless said otherwise
+using TimeNs = std::int64_t;  // a point in time, ns, on the rank's own clock unless said otherwise
 using DurationNs = std::int64_t;  // ns
 using NameId = std::uint32_t;     // index into RankTimeline::names; 0 is the empty string
 using ThreadId = std::uint16_t;   // index into RankTimeline::threads

@@ -34,19 +34,19 @@ struct UnattributedReason {
 // A maximal interval in which nothing ran on a device, clipped to the window.
 struct Gap {
   Interval span;
-  TimeNs busy_end = 0;     // end of the busy interval before it; INT64_MIN when there was none
-  Index next = kNone;      // activity that ended it; kNone: nothing after it
-  Index launch = kNone;    // api call that launched `next`
-  CauseTimes causes{};     // sum to span.length()
+  TimeNs busy_end = 0;   // end of the busy interval before it; INT64_MIN when there was none
+  Index next = kNone;    // activity that ended it; kNone: nothing after it
+  Index launch = kNone;  // api call that launched `next`
+  CauseTimes causes{};   // sum to span.length()
 };
 
 struct DeviceWaterfall {
   DeviceId device = 0;
   Interval window;
-  CauseTimes causes{};                   // sum to window.length(), exactly
-  std::vector<CauseTimes> steps;         // by step of RankAnalysis::steps; each sums to its span
+  CauseTimes causes{};            // sum to window.length(), exactly
+  std::vector<CauseTimes> steps;  // by step of RankAnalysis::steps; each sums to its span
   std::vector<UnattributedReason> unattributed;
-  std::vector<Gap> gaps;                 // by time
+  std::vector<Gap> gaps;  // by time
   [[nodiscard]] DurationNs busy() const;
   [[nodiscard]] DurationNs idle() const { return window.length() - busy(); }
 };
@@ -56,7 +56,7 @@ struct DeviceWaterfall {
 
 struct RankWaterfall {
   std::vector<DeviceWaterfall> devices;
-  CauseTimes causes{};    // summed over devices
+  CauseTimes causes{};      // summed over devices
   bool skew_known = false;  // false: one rank alone, all communication is comm.transfer
 };
 

@@ -16,7 +16,7 @@ namespace pyrometer::rules {
 // What a rule may look at. Names are for text only: a rule never reads a trace's events.
 struct Context {
   const model::JobAnalysis& job;
-  const model::Timeline& timeline;      // names, devices, rank info, import stats
+  const model::Timeline& timeline;  // names, devices, rank info, import stats
   const analysis::WhatIf& what_if;
 
   // Threshold `name` of finding `id`: the user's value, else the catalog's default.
@@ -40,7 +40,8 @@ struct Rule {
 [[nodiscard]] const std::vector<Rule>& all_rules();
 
 // Runs every rule, ranks by recoverable time, predicts the fixes together, writes the verdict.
-[[nodiscard]] model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnalysis& job,
+[[nodiscard]] model::Diagnosis diagnose(const model::Timeline& timeline,
+                                        const model::JobAnalysis& job,
                                         const analysis::WhatIf& what_if);
 
 }  // namespace pyrometer::rules
