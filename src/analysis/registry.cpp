@@ -1,10 +1,16 @@
 #include "analysis/pass.h"
+#include "analysis/steps.h"
+#include "analysis/waterfall.h"
 
 namespace pyrometer::analysis {
 
 const std::vector<Pass>& all_passes() {
   // Order matters: a pass may use the results of those above it.
-  static const std::vector<Pass> passes = {};
+  static const std::vector<Pass> passes = {
+      {"steps", find_steps, nullptr},
+      {"waterfall", compute_waterfall, nullptr},
+      {"waterfall_job", nullptr, sum_waterfalls},
+  };
   return passes;
 }
 

@@ -1,6 +1,7 @@
 // Results about communication, within one rank and across ranks.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,13 @@ struct CommTable {
   DurationNs total = 0;  // union over streams
   DurationNs exposed = 0;
   double overlap = -1;  // (comm ∩ compute) / comm as unions; -1: no communication
+  // By row of activities: when the last rank arrived at this collective, on this rank's own clock;
+  // kUnknownArrival for everything that was not matched. Empty: nothing was matched. Written by the
+  // pass `comm_match`; the waterfall splits exposed communication there.
+  std::vector<TimeNs> last_arrival;
 };
+
+inline constexpr TimeNs kUnknownArrival = std::numeric_limits<TimeNs>::min();
 
 // One collective, matched across ranks.
 struct CollectiveMatch {

@@ -4,10 +4,37 @@
 namespace pyrometer::model {
 namespace {
 constexpr FactInfo kFacts[kFactCount] = {
+    {"steps.window", "ns", "length of the analysed window", "steps"},
     {"steps.count", "count", "steps in the window", "steps"},
     {"steps.mean", "ns", "mean step time as recorded, profiler cost included", "steps"},
     {"steps.p50", "ns", "median step time as recorded", "steps"},
     {"steps.p95", "ns", "95th percentile of step time as recorded", "steps"},
+    {"steps.max", "ns", "longest step as recorded", "steps"},
+    {"waterfall.compute.tensor", "fraction", "share of device time with cause compute.tensor: a compute kernel that uses matrix units (tensor-core GEMM, convolution, attention) is running", "waterfall"},
+    {"waterfall.compute.math", "fraction", "share of device time with cause compute.math: a GEMM, convolution or attention kernel that does not use matrix units is running", "waterfall"},
+    {"waterfall.compute.memory", "fraction", "share of device time with cause compute.memory: a compute kernel bound by memory by its class is running (elementwise, reduction, normalisation, optimizer, indexing, copy kernel)", "waterfall"},
+    {"waterfall.compute.other", "fraction", "share of device time with cause compute.other: a compute kernel of no known class is running", "waterfall"},
+    {"waterfall.comm.transfer", "fraction", "share of device time with cause comm.transfer: only communication is running, and every rank of the collective has arrived (or the other ranks are not known)", "waterfall"},
+    {"waterfall.comm.skew", "fraction", "share of device time with cause comm.skew: only communication is running, and it waits for a rank that has not arrived yet", "waterfall"},
+    {"waterfall.copy.h2d", "fraction", "share of device time with cause copy.h2d: only copies or memsets are running, the earliest from host to device", "waterfall"},
+    {"waterfall.copy.d2h", "fraction", "share of device time with cause copy.d2h: only copies or memsets are running, the earliest from device to host", "waterfall"},
+    {"waterfall.copy.d2d", "fraction", "share of device time with cause copy.d2d: only copies or memsets are running, the earliest within the device (memsets included)", "waterfall"},
+    {"waterfall.copy.p2p", "fraction", "share of device time with cause copy.p2p: only copies or memsets are running, the earliest between devices", "waterfall"},
+    {"waterfall.idle.input", "fraction", "share of device time with cause idle.input: device idle; the host thread that feeds it waits for its data loader", "waterfall"},
+    {"waterfall.idle.checkpoint", "fraction", "share of device time with cause idle.checkpoint: device idle while the host writes or reads a checkpoint", "waterfall"},
+    {"waterfall.idle.validation", "fraction", "share of device time with cause idle.validation: device idle inside a validation region of the host", "waterfall"},
+    {"waterfall.idle.compile", "fraction", "share of device time with cause idle.compile: device idle while the host compiles (torch.compile, JIT, autotuning)", "waterfall"},
+    {"waterfall.idle.gc", "fraction", "share of device time with cause idle.gc: device idle while Python collects garbage", "waterfall"},
+    {"waterfall.idle.logging", "fraction", "share of device time with cause idle.logging: device idle inside a logging region of the host", "waterfall"},
+    {"waterfall.idle.alloc", "fraction", "share of device time with cause idle.alloc: device idle while the host allocates or frees device memory", "waterfall"},
+    {"waterfall.idle.sync", "fraction", "share of device time with cause idle.sync: device already idle while the host is still inside a blocking call (synchronize, blocking or pageable copy)", "waterfall"},
+    {"waterfall.idle.launch", "fraction", "share of device time with cause idle.launch: device idle while the host issues work (operators, launch calls) too slowly", "waterfall"},
+    {"waterfall.idle.host", "fraction", "share of device time with cause idle.host: device idle while the host is in other code", "waterfall"},
+    {"waterfall.idle.device", "fraction", "share of device time with cause idle.device: work was queued before the gap began: dependency waits and the device's own gaps between kernels", "waterfall"},
+    {"waterfall.idle.startup", "fraction", "share of device time with cause idle.startup: before the first device activity of the run", "waterfall"},
+    {"waterfall.idle.shutdown", "fraction", "share of device time with cause idle.shutdown: after the last device activity of the run", "waterfall"},
+    {"waterfall.unattributed", "fraction", "share of device time with cause unattributed: no cause could be established; the report says why", "waterfall"},
+    {"waterfall.busy", "fraction", "share of device time in which something ran", "waterfall"},
 };
 }  // namespace
 

@@ -8,13 +8,40 @@
 namespace pyrometer::model {
 
 enum class FactId : std::uint16_t {
+  kStepsWindow,
   kStepsCount,
   kStepsMean,
   kStepsP50,
   kStepsP95,
+  kStepsMax,
+  kWaterfallComputeTensor,
+  kWaterfallComputeMath,
+  kWaterfallComputeMemory,
+  kWaterfallComputeOther,
+  kWaterfallCommTransfer,
+  kWaterfallCommSkew,
+  kWaterfallCopyH2d,
+  kWaterfallCopyD2h,
+  kWaterfallCopyD2d,
+  kWaterfallCopyP2p,
+  kWaterfallIdleInput,
+  kWaterfallIdleCheckpoint,
+  kWaterfallIdleValidation,
+  kWaterfallIdleCompile,
+  kWaterfallIdleGc,
+  kWaterfallIdleLogging,
+  kWaterfallIdleAlloc,
+  kWaterfallIdleSync,
+  kWaterfallIdleLaunch,
+  kWaterfallIdleHost,
+  kWaterfallIdleDevice,
+  kWaterfallIdleStartup,
+  kWaterfallIdleShutdown,
+  kWaterfallUnattributed,
+  kWaterfallBusy,
 };
 
-inline constexpr std::size_t kFactCount = 4;
+inline constexpr std::size_t kFactCount = 31;
 
 struct FactInfo {
   std::string_view id;
