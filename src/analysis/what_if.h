@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/analysis.h"
@@ -27,9 +28,12 @@ struct Edit {
   double alloc_calls = 1;  // device allocation and free calls
   double host_other = 1;   // outside operators and calls
   double host_ops = 1;     // operators and launch calls (issue time)
-  // Seconds-free absolute cap: the loader's wait per step becomes at most this many ns (< 0: no
-  // cap).
+  double cpu_ops = 1;      // of these, operators that launch nothing (CPU tensor work, views)
+  // The loader's wait per step becomes at most this many ns (< 0: no cap).
   double input_wait_cap_ns = -1;
+  // The loader's work moves to this many background workers (0: off): what remains exposed is
+  // max(0, input wait × input_wait / workers − the rest of the step).
+  double loader_workers = 0;
 
   // Blocking calls: false removes the edge, the host goes on at once.
   bool remove_syncs = false;
@@ -39,9 +43,11 @@ struct Edit {
   // Only blocking calls reached from these operators or APIs (names); empty = all of them.
   std::vector<std::string> sync_names;
 
-  // Device time by class. Keys are positions in model::KernelClass.
+  // Kernels for which `applies` (when set) and `applies_to_name` (when set) hold. Ids of names
+  // differ between ranks: judge by traits or by text, unless there is one rank.
   struct KernelScale {
     std::function<bool(const model::KernelTraits&, model::NameId)> applies;
+    std::function<bool(std::string_view)> applies_to_name;
     double time = 1;  // device time factor; 0 removes the kernels
     double host = 1;  // factor on the host time of launching them; 0 removes the launches
   };
@@ -49,7 +55,8 @@ struct Edit {
 
   // Host-to-device and device-to-host copies.
   double h2d_time = 1, d2h_time = 1;  // device time factor
-  double copy_host = 1;               // host time factor of issuing small copies
+  double copy_host = 1;               // host time factor of issuing copies
+  double copy_feeding_ops = 1;        // CPU operators right before a h2d copy, which make its data
   bool copies_async = false;          // pageable and blocking copies no longer block the host
   bool h2d_overlapped = false;  // h2d copies leave the compute stream (own stream, prefetched)
 
@@ -62,13 +69,20 @@ struct Edit {
   std::vector<RangeScale> ranges;
 
   // Collectives.
-  bool no_skew = false;        // every rank arrives at the mean arrival
-  double comm_time = 1;        // transfer time factor
+  bool no_skew = false;  // every rank takes the mean of the ranks' own times
+  double skew_to_fastest =
+      0;                 // with no_skew: 0 the mean, 1 the fastest rank's time, linear between
+  double comm_time = 1;  // transfer time factor
   double comm_count_keep = 1;  // share of reductions that stay (no_sync: 1/accumulation)
 
-  // One launch per step (CUDA graph): host launch time between kernels becomes this per step (< 0:
-  // off).
+  // One launch per step (CUDA graph): a step's operators and launch calls take this many ns in all
+  // (< 0: off). `host_other` still scales the host's other time.
   double graph_launch_ns = -1;
+
+  // Batch size × this. Host issue time stays, copies and the loader's work grow with it, device
+  // time grows where the kernel already fills the device. Step times are given per original number
+  // of samples: the longer step divided by this factor.
+  double batch = 1;
 };
 
 // The edit that applies both; factors multiply, flags or.
