@@ -1,0 +1,6 @@
+pyrometer_test(waterfall_test
+  SOURCES
+    src/analysis/waterfall_test.cpp
+    tests/support/random_timeline.cpp
+    tests/support/waterfall_oracle.cpp
+  LIBS pyrometer_analysis)
