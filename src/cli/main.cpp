@@ -1,0 +1,56 @@
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include "base/version.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/output_file.h"
+#include "cli/parse.h"
+#include "cli/registry.h"
+
+namespace pyrometer::cli {
+namespace {
+
+ExitCode run(const std::vector<std::string>& words) {
+  const std::vector<std::unique_ptr<Command>> commands = make_commands();
+  const base::Result<Invocation> invocation = parse(commands, words);
+  if (!invocation) {
+    print_error(invocation.error().to_string());
+    return ExitCode::kUsage;
+  }
+  GlobalOptions global = invocation->global;
+  const Terminal terminal = read_terminal(global.color);
+  if (global.version) {
+    return write_output("pyrometer " + std::string(base::version()) + "\n");
+  }
+  Command* const command = invocation->command;
+  if (command != nullptr && !global.help && !global.help_all) return command->run(terminal);
+
+  constexpr int kWidestHelp = 100;
+  const OptionGroup group = global_option_group(global);
+  const HelpStyle style{.width = std::min(terminal.width, kWidestHelp),
+                        .color = terminal.color,
+                        .advanced = global.help_all};
+  if (command != nullptr) return write_output(command_help(*command, group, style));
+  const bool asked = global.help || global.help_all;
+  if (!asked) print_error("no command given. See pyrometer --help");
+  return asked ? write_output(tool_help(commands, group, style)) : ExitCode::kUsage;
+}
+
+}  // namespace
+}  // namespace pyrometer::cli
+
+int main(int argc, char** argv) {
+  // A reader that goes away shows as EPIPE where the writing is done.
+  std::signal(SIGPIPE, SIG_IGN);
+  using pyrometer::cli::ExitCode;
+  try {
+    return static_cast<int>(pyrometer::cli::run({argv + (argc > 0 ? 1 : 0), argv + argc}));
+  } catch (const std::bad_alloc&) {
+    pyrometer::cli::print_error("out of memory");
+  } catch (const std::exception& error) {
+    pyrometer::cli::print_error(std::string("internal error: ") + error.what());
+  }
+  return static_cast<int>(ExitCode::kFailed);
+}

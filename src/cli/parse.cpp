@@ -1,0 +1,194 @@
+#include "cli/parse.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/help.h"
+#include "cli/text.h"
+
+namespace pyrometer::cli {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+Error usage_error(std::string message, std::string_view command) {
+  std::string advice = "See pyrometer ";
+  if (!command.empty()) advice += std::string(command) + " ";
+  return {.kind = ErrorKind::kUsage, .message = std::move(message), .advice = advice + "--help"};
+}
+
+std::string shown_name(const Option& option) {
+  return option.positional() ? option.value : "--" + option.long_name;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+// Calls the option's setter for each value. What is wrong leaves through CLI11 as a
+// ValidationError.
+void apply(const Option& option, const std::vector<std::string>& values) {
+  if (values.size() > 1 && !option.repeats) {
+    throw CLI::ValidationError("unexpected argument '" + values[1] + "'");
+  }
+  for (const std::string& value : values) {
+    std::string wrong;
+    if (option.completes == Completes::kWords && !std::ranges::count(option.words, value)) {
+      wrong = "is not " + joined(option.words);
+    } else {
+      wrong = option.set(value);
+    }
+    if (wrong.empty()) continue;
+    throw CLI::ValidationError(shown_name(option) + ": '" + value + "' " + wrong);
+  }
+}
+
+std::string cli11_names(const Option& option) {
+  if (option.positional()) return option.value;
+  return (option.short_name != 0 ? std::string{'-', option.short_name, ','} : std::string{}) +
+         "--" + option.long_name;
+}
+
+void declare(CLI::App& app, const OptionGroup& group) {
+  for (const Option& option : group.options) {
+    if (option.is_switch()) {
+      app.add_flag_function(cli11_names(option),
+                            [option](std::int64_t) { apply(option, {std::string{}}); });
+      continue;
+    }
+    CLI::Option* added = app.add_option_function<std::vector<std::string>>(
+        cli11_names(option),
+        [option](const std::vector<std::string>& values) { apply(option, values); });
+    if (!option.positional()) {
+      // `--width 80 --width 90`: the last one counts, as with most tools.
+      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
+}
+
+std::vector<std::string> long_options(const std::vector<OptionGroup>& groups) {
+  std::vector<std::string> names;
+  for (const OptionGroup& group : groups) {
+    for (const Option& option : group.options) {
+      if (!option.positional()) names.push_back("--" + option.long_name);
+    }
+  }
+  return names;
+}
+
+std::string did_you_mean(const std::string& meant) {
+  return meant.empty() ? "" : " (did you mean " + meant + "?)";
+}
+
+std::string unknown_word(const std::string& word, const std::vector<OptionGroup>& groups) {
+  if (word.size() < 2 || word.front() != '-') return "unexpected argument '" + word + "'";
+  const std::string name = word.substr(0, word.find('='));
+  const std::string meant = closest(name, long_options(groups));
+  return "unknown option " + name + did_you_mean(meant);
+}
+
+// One run of CLI11 over `words`. Stops at the first word that is no option when `leading_only`, and
+// returns that word and all after it.
+Result<std::vector<std::string>> parse_with(const std::vector<OptionGroup>& groups,
+                                            std::vector<std::string> words, bool leading_only,
+                                            std::string_view command) {
+  CLI::App app;
+  app.set_help_flag();  // ours are options like any other
+  app.prefix_command(leading_only);
+  app.allow_extras();
+  for (const OptionGroup& group : groups) declare(app, group);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--price: 1 required TEXT missing"
+    const std::string text = error.what();
+    return base::fail(usage_error(text.substr(0, text.find(':')) + " needs a value", command));
+  } catch (const CLI::ParseError& error) {
+    return base::fail(usage_error(error.what(), command));
+  }
+  return app.remaining();
+}
+
+Error unknown_command(const std::vector<std::unique_ptr<Command>>& commands,
+                      const std::string& word) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    if (!command->hidden()) names.emplace_back(command->name());
+  }
+  std::string message = "unknown command '" + word + "'";
+  std::error_code ignored;
+  const std::string meant =
+      std::filesystem::exists(word, ignored) ? "analyze " + word : closest(word, names);
+  message += did_you_mean(meant.empty() ? meant : "pyrometer " + meant);
+  return usage_error(std::move(message), "");
+}
+
+// What is required and was not given, "" when nothing.
+std::string missing_value(const std::vector<OptionGroup>& groups,
+                          const std::vector<std::string>& given) {
+  for (const OptionGroup& group : groups) {
+    for (const Option& option : group.options) {
+      if (option.required && !std::ranges::count(given, shown_name(option))) {
+        return shown_name(option);
+      }
+    }
+  }
+  return {};
+}
+
+// Notes in `given` the name of each option whose setter runs.
+void record_given(std::vector<OptionGroup>& groups, std::vector<std::string>& given) {
+  for (OptionGroup& group : groups) {
+    for (Option& option : group.options) {
+      option.set = [&given, name = shown_name(option), set = option.set](const std::string& value) {
+        given.push_back(name);
+        return set(value);
+      };
+    }
+  }
+}
+
+}  // namespace
+
+Result<Invocation> parse(const std::vector<std::unique_ptr<Command>>& commands,
+                         const std::vector<std::string>& words) {
+  Invocation invocation;
+  const OptionGroup global = global_option_group(invocation.global);
+  Result<std::vector<std::string>> rest = parse_with({global}, words, true, "");
+  if (!rest) return base::fail(std::move(rest.error()));
+  if (rest->empty()) return invocation;
+  const std::string& name = rest->front();
+  if (name.starts_with('-')) return base::fail(usage_error(unknown_word(name, {global}), ""));
+
+  const auto found =
+      std::ranges::find_if(commands, [&](const auto& command) { return command->name() == name; });
+  if (found == commands.end()) return base::fail(unknown_command(commands, name));
+  invocation.command = found->get();
+
+  std::vector<OptionGroup> groups = invocation.command->options();
+  groups.push_back(global);
+  std::vector<std::string> given;
+  record_given(groups, given);
+  const Result<std::vector<std::string>> extra =
+      parse_with(groups, {rest->begin() + 1, rest->end()}, false, name);
+  if (!extra) return base::fail(extra.error());
+  if (invocation.global.help || invocation.global.help_all || invocation.global.version) {
+    return invocation;
+  }
+  if (!extra->empty()) return base::fail(usage_error(unknown_word(extra->front(), groups), name));
+  if (const std::string missing = missing_value(groups, given); !missing.empty()) {
+    return base::fail(usage_error("no " + missing + " given", name));
+  }
+  return invocation;
+}
+
+}  // namespace pyrometer::cli

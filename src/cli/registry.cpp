@@ -1,0 +1,15 @@
+#include "cli/registry.h"
+
+#include "cli/commands/completion.h"
+#include "cli/commands/man.h"
+
+namespace pyrometer::cli {
+
+std::vector<std::unique_ptr<Command>> make_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(std::make_unique<CompletionCommand>());
+  commands.push_back(std::make_unique<ManCommand>());
+  return commands;
+}
+
+}  // namespace pyrometer::cli
