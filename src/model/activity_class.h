@@ -12,7 +12,7 @@ enum class KernelClass : std::uint8_t {
   kConv,       // convolution
   kAttention,  // fused attention
   kElementwise,
-  kReduction,
+  kReduction,      // sums, scans, pooling, losses, matrix-vector products
   kNorm,        // normalisation, softmax
   kOptimizer,   // multi_tensor_apply and the like
   kIndexing,    // gather, scatter, embedding, sort, topk
@@ -22,14 +22,34 @@ enum class KernelClass : std::uint8_t {
   kComm,        // collectives and point-to-point
 };
 
+// Matrix units are tensor cores (NVIDIA) and MFMA (AMD).
 enum class MatrixUnits : std::uint8_t { kUnknown, kYes, kNo };
-enum class MathType : std::uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8 };
+enum class MathType : std::uint8_t {
+  kUnknown,
+  kFp64,
+  kFp32,
+  kTf32,
+  kFp16,
+  kBf16,
+  kFp8,
+  kFp4,
+  kInt8,
+};
 
+// `matrix_units` and `math` are known for GEMM, convolution and attention only.
 struct KernelTraits {
   KernelClass klass = KernelClass::kOther;
   MatrixUnits matrix_units = MatrixUnits::kUnknown;
   MathType math = MathType::kUnknown;
+  bool cast = false;  // a copy that changes the element type
+  friend bool operator==(const KernelTraits&, const KernelTraits&) = default;
 };
+
+// The classes that can use matrix units.
+[[nodiscard]] constexpr bool is_matrix_class(KernelClass klass) {
+  return klass == KernelClass::kGemm || klass == KernelClass::kConv ||
+         klass == KernelClass::kAttention;
+}
 
 enum class ApiClass : std::uint8_t {
   kOther,
