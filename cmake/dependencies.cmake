@@ -1,11 +1,30 @@
+# Libraries are Debian's. A development build links them as they come. A relocatable build
+# (PYROMETER_RELOCATABLE) takes the archive where Debian ships one and otherwise bundles the shared
+# object, see install.cmake. fmt, CLI11, nlohmann-json, toml++, tl::expected and xxHash are headers.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
-pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(LIBARCHIVE REQUIRED IMPORTED_TARGET libarchive)
-
-# fmt header-only: nothing to bundle.
 find_package(fmt REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+
+# pyrometer_archive(<target> <archive>…): an imported target that links these archives.
+function(pyrometer_archive target)
+  set(files)
+  foreach(archive IN LISTS ARGN)
+    find_library(PYROMETER_ARCHIVE_${archive} NAMES lib${archive}.a REQUIRED)
+    list(APPEND files ${PYROMETER_ARCHIVE_${archive}})
+  endforeach()
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(${target} INTERFACE ${files})
+endfunction()
+
+if(PYROMETER_RELOCATABLE)
+  pyrometer_archive(PkgConfig::ZSTD zstd)
+  # What libarchive needs for tar and zip with their usual compressions; its other formats stay out.
+  pyrometer_archive(PkgConfig::LIBARCHIVE archive nettle lzma zstd bz2 z)
+else()
+  pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+  pkg_check_modules(LIBARCHIVE REQUIRED IMPORTED_TARGET libarchive)
+endif()

@@ -1,6 +1,7 @@
 option(PYROMETER_TESTS "Build the tests" ON)
 option(PYROMETER_BENCH "Build the benchmarks" OFF)
 option(PYROMETER_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(PYROMETER_RELOCATABLE "Install a tree that needs nothing but glibc" OFF)
 set(PYROMETER_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -13,4 +14,9 @@ endif()
 find_program(PYROMETER_CCACHE ccache)
 if(PYROMETER_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PYROMETER_CCACHE})
+endif()
+if(PYROMETER_RELOCATABLE)
+  # Code and data that nothing uses (most of libarchive) stay out of the binary.
+  add_compile_options(-ffunction-sections -fdata-sections)
+  add_link_options(-Wl,--gc-sections -Wl,--as-needed)
 endif()

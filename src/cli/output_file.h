@@ -8,10 +8,34 @@
 
 namespace pyrometer::cli {
 
-// Writes `text` to `path`, or to stdout where `path` is empty or "-". kOk when every byte was
-// accepted and the file closed without an error; else kOutput, with a message on stderr that says
-// what happened — except for a reader that closed the pipe, who does not want to hear about it.
-// Expects SIGPIPE to be ignored.
+// A file, or stdout where the path is empty or "-". Nothing is thrown and nothing printed until
+// finish(). Expects SIGPIPE to be ignored.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  // False once anything could not be written; the rest may then be left out.
+  bool write(std::string_view text);
+
+  // Closes. kOk when every byte was accepted and the file closed without an error; else kOutput,
+  // with a message on stderr that says what happened — except for a reader that closed the pipe,
+  // who does not want to hear about it.
+  [[nodiscard]] ExitCode finish();
+
+ private:
+  [[nodiscard]] bool to_stdout() const { return path_.empty() || path_ == "-"; }
+  void close();
+
+  std::string path_;
+  int fd_ = -1;
+  int error_ = 0;  // the first errno
+  bool opened_ = false;
+};
+
+// Writes one text to `path`, as above.
 [[nodiscard]] ExitCode write_output(std::string_view text, const std::string& path = {});
 
 }  // namespace pyrometer::cli

@@ -1,0 +1,189 @@
+#include "cli/commands/analyze.h"
+
+#include <memory>
+#include <utility>
+
+#include "analysis/pass.h"
+#include "analysis/what_if.h"
+#include "cli/message.h"
+#include "cli/output_file.h"
+#include "cli/progress_line.h"
+#include "cli/values.h"
+#include "importers/importer.h"
+#include "output/registry.h"
+#include "output/report.h"
+#include "rules/rule.h"
+
+namespace pyrometer::cli {
+namespace {
+
+constexpr int kNarrowest = 40;
+constexpr int kWidest = 160;
+constexpr int kMostThreads = 1024;
+constexpr int kMostRows = 100000;
+
+ExitCode exit_code_of(const base::Error& error) {
+  return error.kind == base::ErrorKind::kUsage ? ExitCode::kUsage : ExitCode::kFailed;
+}
+
+}  // namespace
+
+std::string_view AnalyzeCommand::purpose() const {
+  return "say where every GPU-second of a traced run went, what it cost, why, and what to change";
+}
+
+std::vector<Example> AnalyzeCommand::examples() const {
+  return {
+      {"pyrometer analyze trace.json.gz", "one rank"},
+      {"pyrometer analyze traces/", "every rank file of a folder, or of a tar or zip"},
+      {"pyrometer analyze traces/ --price 2.50", "with money: USD per GPU and hour"},
+      {"pyrometer analyze trace.json -v", "with all tables"},
+      {"pyrometer analyze traces/ -o report.md", "a report for a pull request"},
+      {"zcat trace.json.gz | pyrometer analyze - --json", "for programs, from a pipe"},
+  };
+}
+
+OptionGroup AnalyzeCommand::input_options() {
+  OptionGroup group{.title = "Input", .options = {}};
+  group.options.push_back({.value = "PATH",
+                           .help = "PyTorch profiler traces: .json, .json.gz or .json.zst files, "
+                                   "folders, tar or zip archives, - for stdin",
+                           .set = append_text(paths_),
+                           .completes = Completes::kFiles,
+                           .required = true,
+                           .repeats = true});
+  group.options.push_back({.long_name = "threads",
+                           .value = "N",
+                           .help = "use N threads; without it, or with 0, one per core",
+                           .set = set_whole(threads_, 0, kMostThreads),
+                           .tier = Tier::kAdvanced});
+  group.options.push_back({.long_name = "config",
+                           .value = "FILE",
+                           .help = "read defaults from FILE instead of "
+                                   "~/.config/pyrometer/config.toml",
+                           .set = set_text(config_path_),
+                           .completes = Completes::kFiles,
+                           .tier = Tier::kAdvanced});
+  return group;
+}
+
+OptionGroup AnalyzeCommand::report_options() {
+  OptionGroup group{.title = "Report", .options = {}};
+  group.options.push_back({.long_name = "price",
+                           .value = "USD",
+                           .help = "price of one GPU for one hour; without it, or "
+                                   "price_per_gpu_hour in the config file, shares only",
+                           .set = set_amount(price_)});
+  group.options.push_back({.short_name = 'v',
+                           .long_name = "verbose",
+                           .help = "show all tables and findings",
+                           .set = set_true(verbose_)});
+  group.options.push_back({.long_name = "top",
+                           .value = "N",
+                           .help = "rows of each table (10)",
+                           .set = set_whole(top_, 1, kMostRows),
+                           .tier = Tier::kAdvanced});
+  return group;
+}
+
+OptionGroup AnalyzeCommand::output_options() {
+  OptionGroup group{.title = "Output", .options = {}};
+  group.options.push_back({.long_name = "json",
+                           .help = "write JSON, schema in docs/reference/report-json.md",
+                           .set = set_true(json_)});
+  group.options.push_back(
+      {.long_name = "md", .help = "write Markdown", .set = set_true(markdown_)});
+  group.options.push_back({.short_name = 'o',
+                           .long_name = "output",
+                           .value = "FILE",
+                           .help = "write to FILE; one that ends in .json or .md gets that format",
+                           .set = set_text(output_),
+                           .completes = Completes::kFiles});
+  group.options.push_back({.short_name = 'q',
+                           .long_name = "no-progress",
+                           .help = "show no progress on stderr",
+                           .set = set_true(no_progress_)});
+  group.options.push_back({.long_name = "width",
+                           .value = "COLUMNS",
+                           .help = "lay the text out for this width instead of the terminal's",
+                           .set = set_whole(width_, kNarrowest, kWidest),
+                           .tier = Tier::kAdvanced});
+  return group;
+}
+
+std::vector<OptionGroup> AnalyzeCommand::options() {
+  return {input_options(), report_options(), output_options()};
+}
+
+std::string_view AnalyzeCommand::format_name() const {
+  if (json_) return "json";
+  if (markdown_) return "md";
+  if (output_.ends_with(".json")) return "json";
+  if (output_.ends_with(".md")) return "md";
+  return "text";
+}
+
+std::optional<cost::Price> AnalyzeCommand::price(const Config& config) const {
+  if (price_) return cost::Price{.usd_per_gpu_hour = *price_, .source = "--price"};
+  if (!config.price_per_gpu_hour) return std::nullopt;
+  return cost::Price{.usd_per_gpu_hour = *config.price_per_gpu_hour, .source = config.path};
+}
+
+// What a report on a terminal says for itself has to be said where nobody looks at the report yet.
+void AnalyzeCommand::warn_of_damage(const model::Timeline& timeline) const {
+  for (const model::RankTimeline& rank : timeline.ranks) {
+    for (const model::ImportCounter& counter : rank.stats.counters()) {
+      if (counter.severity != model::StatSeverity::kDataLoss) continue;
+      std::string text = rank.info.file + ": ";
+      if (counter.first_offset >= 0) {
+        text += "byte " + std::to_string(counter.first_offset) + ": ";
+      }
+      text += counter.help + " (" + counter.kind + ", " + std::to_string(counter.count) + ")";
+      print_warning(text);
+    }
+  }
+}
+
+ExitCode AnalyzeCommand::run(const Terminal& terminal) {
+  if (json_ && markdown_) {
+    print_error("--json and --md exclude each other. See pyrometer analyze --help");
+    return ExitCode::kUsage;
+  }
+  const base::Result<Config> config =
+      config_path_.empty() ? read_default_config() : read_config(config_path_);
+  if (!config) {
+    print_error(config.error().to_string());
+    return exit_code_of(config.error());
+  }
+
+  importers::Progress progress;
+  const auto threads = static_cast<unsigned>(threads_);
+  auto line =
+      std::make_unique<ProgressLine>(progress, terminal.stderr_is_terminal && !no_progress_);
+  const base::Result<model::Timeline> timeline =
+      importers::import_paths(paths_, {.threads = threads, .progress = &progress});
+  if (!timeline) {
+    line.reset();
+    print_error(timeline.error().to_string());
+    return exit_code_of(timeline.error());
+  }
+  line->set_phase("analysing");
+  const model::JobAnalysis job = analysis::run_passes(*timeline, {.threads = threads});
+  const analysis::WhatIf what_if(*timeline, job);
+  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, what_if);
+  line.reset();
+
+  const output::Format* const format = output::find_format(format_name());
+  if (format->name != "text" || !output_.empty()) warn_of_damage(*timeline);
+  const output::TextStyle style{.color = terminal.color && output_.empty(),
+                                .unicode = terminal.unicode,
+                                .width = width_ > 0 ? width_ : terminal.width,
+                                .verbose = verbose_,
+                                .top_n = top_};
+  OutputFile file(output_);
+  format->write({*timeline, job, diagnosis, price(*config)}, style,
+                [&file](std::string_view text) { return file.write(text); });
+  return file.finish();
+}
+
+}  // namespace pyrometer::cli

@@ -1,0 +1,174 @@
+#include "cli/config_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+// Header-only: nothing to link, and errors come back as values.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include "cli/message.h"
+#include "cli/text.h"
+#include "rules/catalog.h"
+
+namespace pyrometer::cli {
+namespace {
+
+using base::Error;
+using base::ErrorKind;
+using base::Result;
+
+Error error_at(const std::string& path, const toml::source_region& where, std::string message) {
+  return {.kind = ErrorKind::kUsage,
+          .message = std::move(message),
+          .file = path + ":" + std::to_string(where.begin.line)};
+}
+
+std::string similar(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string meant = closest(word, candidates);
+  return meant.empty() ? "" : " (did you mean \"" + meant + "\"?)";
+}
+
+std::vector<std::string> threshold_names() {
+  std::vector<std::string> names;
+  for (const rules::ThresholdInfo& info : rules::threshold_catalog()) {
+    names.push_back(std::string(info.finding) + "." + std::string(info.name));
+  }
+  return names;
+}
+
+std::vector<std::string> finding_ids() {
+  std::vector<std::string> ids;
+  for (const rules::FindingInfo& info : rules::finding_catalog()) ids.emplace_back(info.id);
+  return ids;
+}
+
+std::optional<double> number(const toml::node& node) {
+  if (const auto whole = node.value_exact<std::int64_t>()) return static_cast<double>(*whole);
+  const std::optional<double> value = node.value_exact<double>();
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+// Reads tables into a Config; the first mistake ends it.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) { config_.path = path; }
+
+  Result<Config> read(const toml::table& root) {
+    for (const auto& [key, node] : root) {
+      if (key == "price_per_gpu_hour") {
+        read_price(node);
+      } else if (key == "thresholds") {
+        read_thresholds(node);
+      } else if (key == "rules") {
+        read_rules(node);
+      } else {
+        wrong(node, "unknown key '" + std::string(key.str()) + "'");
+      }
+    }
+    if (error_) return base::fail(std::move(*error_));
+    return std::move(config_);
+  }
+
+ private:
+  void wrong(const toml::node& node, std::string message) {
+    if (!error_) error_ = error_at(config_.path, node.source(), std::move(message));
+  }
+
+  void read_price(const toml::node& node) {
+    config_.price_per_gpu_hour = number(node);
+    if (config_.price_per_gpu_hour.value_or(-1) < 0) {
+      wrong(node, "price_per_gpu_hour is not a number of 0 or above");
+    }
+  }
+
+  void read_thresholds(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong(node, "thresholds is not a table");
+    for (const auto& [key, value] : *table) {
+      const std::string name(key.str());
+      const std::string shown = "threshold \"" + name + "\"";
+      // "a.b.c": finding a.b, threshold c.
+      const std::size_t dot = std::min(name.rfind('.'), name.size());
+      const std::string finding = name.substr(0, dot);
+      const std::string own_name = name.substr(std::min(dot + 1, name.size()));
+      const std::optional<double> threshold = number(value);
+      if (value.is_table()) {
+        wrong(value, shown + " is not a number; write the whole name in quotes");
+      } else if (rules::find_threshold(finding, own_name) == nullptr) {
+        wrong(value, shown + " does not exist" + similar(name, threshold_names()));
+      } else if (!threshold) {
+        wrong(value, shown + " is not a number");
+      } else {
+        config_.thresholds.push_back({finding, own_name, *threshold});
+      }
+    }
+  }
+
+  void read_rules(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong(node, "rules is not a table");
+    for (const auto& [key, value] : *table) {
+      const toml::array* list = value.as_array();
+      if (key != "disabled" || list == nullptr) {
+        wrong(value, "[rules] takes disabled = [\"finding.id\", ...] alone");
+        continue;
+      }
+      for (const toml::node& entry : *list) {
+        const std::optional<std::string> id = entry.value_exact<std::string>();
+        if (!id) return wrong(entry, "disabled holds something that is not a finding id in quotes");
+        if (rules::find_finding(*id) == nullptr) {
+          return wrong(entry,
+                       "finding \"" + *id + "\" does not exist" + similar(*id, finding_ids()));
+        }
+        config_.disabled_rules.push_back(*id);
+      }
+    }
+  }
+
+  Config config_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::string default_config_path() {
+  const char* xdg = std::getenv("XDG_CONFIG_HOME");
+  if (xdg != nullptr && *xdg == '/') return std::string(xdg) + "/pyrometer/config.toml";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::string(home) + "/.config/pyrometer/config.toml";
+}
+
+Result<Config> read_config(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::error_code not_a_folder;
+  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path, not_a_folder)) {
+    const int error = file.is_open() ? EISDIR : errno;
+    return base::fail(Error{.kind = ErrorKind::kUsage,
+                            .message = "cannot read the config file: " + system_error_text(error),
+                            .file = path});
+  }
+  const toml::parse_result parsed = toml::parse(text, path);
+  if (!parsed) {
+    return base::fail(
+        error_at(path, parsed.error().source(), std::string(parsed.error().description())));
+  }
+  return Reader(path).read(parsed.table());
+}
+
+Result<Config> read_default_config() {
+  const std::string path = default_config_path();
+  std::error_code ignored;
+  if (path.empty() || !std::filesystem::exists(path, ignored)) return Config{};
+  return read_config(path);
+}
+
+}  // namespace pyrometer::cli

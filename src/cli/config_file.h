@@ -1,0 +1,40 @@
+// The user's config file: defaults that should not have to be typed each time.
+//
+//   price_per_gpu_hour = 2.50            # USD
+//   [thresholds]                         # finding id and threshold name,
+//   docs/reference/findings.md "input.serial_loader.warn" = 0.15 [rules] disabled =
+//   ["launch.tiny_kernels"]
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pyrometer::cli {
+
+struct ConfigThreshold {
+  std::string finding;  // "input.serial_loader"
+  std::string name;     // "warn"
+  double value = 0;
+};
+
+struct Config {
+  std::string path;                          // "" when there is no file
+  std::optional<double> price_per_gpu_hour;  // USD
+  std::vector<ConfigThreshold> thresholds;   // each stands in the catalog
+  std::vector<std::string> disabled_rules;   // ids of findings, each in the catalog
+};
+
+// $XDG_CONFIG_HOME/pyrometer/config.toml, else ~/.config/pyrometer/config.toml; "" without a home.
+[[nodiscard]] std::string default_config_path();
+
+// Reads `path`. A key, threshold or finding that does not exist is an error, as is a value of the
+// wrong type: a misspelt threshold would otherwise go unnoticed. Errors are of kind kUsage and name
+// file and line.
+[[nodiscard]] base::Result<Config> read_config(const std::string& path);
+// Reads the default file; an empty Config where there is none.
+[[nodiscard]] base::Result<Config> read_default_config();
+
+}  // namespace pyrometer::cli
