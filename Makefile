@@ -1,0 +1,44 @@
+# The short names of what is done often. CMake presets and tools/ do the work.
+.NOTPARALLEL:
+.PHONY: help demo test dist bench check format
+
+help:
+	@echo 'make demo     install what is needed, build, and analyze a real trace of examples/'
+	@echo 'make test     install what is needed, build with tests, and run them'
+	@echo 'make dist     pack a release: dist/pyrometer-<version>-linux-<arch>.tar.gz'
+	@echo 'make bench    build and run the benchmarks'
+	@echo 'make check    formatting, clang-tidy, layers, freshness of generated files'
+	@echo 'make format   format the C++ sources'
+
+demo:
+	tools/setup
+	cmake --preset release >/dev/null
+	cmake --build --preset release --target pyrometer
+	build/release/src/cli/pyrometer analyze examples/loader_serial.trace.json.gz
+
+test:
+	tools/setup
+	cmake --preset dev
+	cmake --build --preset dev
+	ctest --preset dev --parallel $$(nproc)
+
+dist:
+	tools/setup
+	tools/dist
+
+bench:
+	tools/setup
+	cmake --preset bench >/dev/null
+	cmake --build --preset bench
+	cmake --build --preset bench --target run_benchmarks
+
+check:
+	tools/setup
+	cmake --preset dev >/dev/null
+	tools/format --check
+	tools/check_layers
+	tools/gen --check
+	tools/tidy build/dev
+
+format:
+	tools/format
