@@ -98,6 +98,8 @@ class WhatIf {
 
   [[nodiscard]] bool available() const;
   [[nodiscard]] const model::ReplayBaseline& baseline() const;  // job level: slowest-rank mean step
+  // Of the rank at a position of Timeline::ranks, replayed together with the others.
+  [[nodiscard]] const model::ReplayBaseline& rank_baseline(std::size_t position) const;
 
   // Mean step time of the job with the edit applied to every rank, on host time corrected by
   // `per_op_ns` (a value of model::Dilation; the middle one by default when negative), ns.

@@ -1,0 +1,240 @@
+// Host time between items: what the host did there, and how much of it is the profiler's.
+#include <algorithm>
+
+#include "analysis/dilation.h"
+#include "analysis/step_graph_builder.h"
+
+namespace pyrometer::analysis::graph {
+namespace {
+
+using model::Index;
+using model::kNone;
+using model::RowRange;
+using model::TimeNs;
+
+// A wait for a loader in other processes below this does not show that the loader was the
+// bottleneck.
+constexpr TimeNs kMinLoaderWait = 100'000;
+
+HostRegion region_of(HostState state) {
+  switch (state) {
+    case HostState::kInput:
+      return HostRegion::kInput;
+    case HostState::kCheckpoint:
+      return HostRegion::kCheckpoint;
+    case HostState::kValidation:
+      return HostRegion::kValidation;
+    case HostState::kCompile:
+      return HostRegion::kCompile;
+    case HostState::kGc:
+      return HostRegion::kGc;
+    case HostState::kLogging:
+      return HostRegion::kLogging;
+    default:
+      return HostRegion::kNone;
+  }
+}
+
+float& slot(RegionTimes& times, HostRegion region) {
+  switch (region) {
+    case HostRegion::kInput:
+      return times.input;
+    case HostRegion::kValidation:
+      return times.validation;
+    case HostRegion::kCompile:
+      return times.compile;
+    case HostRegion::kGc:
+      return times.gc;
+    case HostRegion::kLogging:
+      return times.logging;
+    default:
+      return times.checkpoint;
+  }
+}
+
+RegionTimes& regions_of(Chunk& chunk, GraphItem& item) {
+  if (item.regions == kNone) {
+    item.regions = static_cast<Index>(chunk.graph.regions.size());
+    chunk.graph.regions.emplace_back();
+  }
+  return chunk.graph.regions[item.regions];
+}
+
+bool loader_in_other_processes(const Chunk& chunk) {
+  const auto& ranges = chunk.timeline.annotations;
+  const std::vector<model::TimeNs>& starts = ranges.start;
+  const RowRange rows = chunk.timeline.threads[chunk.timeline.main_thread].annotations;
+  for (Index i = first_from(starts, rows, chunk.start); i < rows.end; ++i) {
+    if (starts[i] >= chunk.step_host_end.back()) break;
+    const std::string_view name = chunk.timeline.name(ranges.name[i]);
+    if (name.find("_MultiProcessingDataLoaderIter") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Splits every gap by what its thread did.
+void split_gaps(Chunk& chunk) {
+  const bool other_processes = loader_in_other_processes(chunk);
+  TimeNs last_delivery = 0;  // end of the last wait that the loader was the cause of
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    GraphItem& item = chunk.item(i);
+    const ItemTimes& times = chunk.times[i];
+    TimeNs ops = 0;
+    TimeNs other = 0;
+    TimeNs input = 0;
+    TimeNs input_end = 0;
+    if (times.start > times.before) {
+      const auto add = [&](HostState state, TimeNs from, TimeNs to) {
+        if (state == HostState::kNone) {
+          other += to - from;
+        } else if (const HostRegion region = region_of(state); region != HostRegion::kNone) {
+          slot(regions_of(chunk, item), region) += static_cast<float>(to - from);
+          if (region == HostRegion::kInput) {
+            input += to - from;
+            input_end = to;
+          }
+        } else {
+          ops += to - from;
+        }
+      };
+      chunk.states.split(times.thread, {times.before, times.start}, add);
+    }
+    item.ops = static_cast<float>(ops);
+    item.other = static_cast<float>(other);
+    if (other_processes && input >= kMinLoaderWait) {
+      RegionTimes& regions = regions_of(chunk, item);
+      regions.from_other_process = true;
+      if (last_delivery != 0) regions.input_period = static_cast<float>(input_end - last_delivery);
+      last_delivery = input_end;
+    }
+    if (item.kind != ItemKind::kStepEnd) {
+      const auto at_call = [&](HostState state, TimeNs, TimeNs) { item.region = region_of(state); };
+      chunk.states.split(times.thread, {times.start, times.start + 1}, at_call);
+    }
+  }
+}
+
+// Walks the rows of a thread that start within the chunk together with the gaps that hold their
+// starts. visit(row, item position).
+template <typename Visit>
+void for_each_in_gaps(Chunk& chunk, const std::vector<TimeNs>& starts, RowRange rows, Visit visit) {
+  std::size_t at = 0;
+  for (Index row = first_from(starts, rows, chunk.start); row < rows.end; ++row) {
+    const TimeNs start = starts[row];
+    while (at < chunk.size() && chunk.times[at].end <= start) ++at;
+    if (at == chunk.size()) return;
+    visit(row, at);
+  }
+}
+
+// Operators that launch nothing, at the outermost level: their time moves from ops to cpu_ops.
+void separate_cpu_ops(Chunk& chunk) {
+  const auto& ops = chunk.timeline.host_ops;
+  std::vector<Index> launching;
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const Index op = outermost_op(chunk.timeline, chunk.item(i).call);
+    if (op != kNone) launching.push_back(op);
+  }
+  std::sort(launching.begin(), launching.end());
+  for (const model::ThreadId thread : chunk.threads) {
+    const RowRange rows = chunk.timeline.threads[thread].host_ops;
+    auto next = std::lower_bound(launching.begin(), launching.end(), rows.begin);
+    for_each_in_gaps(chunk, ops.start, rows, [&](Index row, std::size_t at) {
+      if (ops.parent[row] != kNone) return;
+      while (next != launching.end() && *next < row) ++next;
+      if (next != launching.end() && *next == row) return;
+      GraphItem& item = chunk.item(at);
+      const TimeNs from = std::max(ops.start[row], chunk.times[at].before);
+      const TimeNs to = std::min(ops.end[row], chunk.times[at].start);
+      const float time = std::min(item.ops, static_cast<float>(std::max<TimeNs>(0, to - from)));
+      item.ops -= time;
+      item.cpu_ops += time;
+    });
+  }
+}
+
+using ProfilerTime = std::array<double, 3>;
+
+// The profiler's time around event `row`: its cost, but no more than the spacing to the next
+// allows.
+void add_events(Chunk& chunk, const std::vector<TimeNs>& starts, RowRange rows,
+                std::array<double, 3> cost, std::vector<ProfilerTime>& taken) {
+  for_each_in_gaps(chunk, starts, rows, [&](Index row, std::size_t at) {
+    const TimeNs next = row + 1 < rows.end ? starts[row + 1] : chunk.times[at].end;
+    const double room = kMaxProfilerShare * static_cast<double>(next - starts[row]);
+    for (std::size_t k = 0; k < cost.size(); ++k) taken[at][k] += std::min(cost[k], room);
+  });
+}
+
+float gap_length(const Chunk& chunk, const GraphItem& item) {
+  const float regions = item.regions == kNone ? 0 : chunk.graph.regions[item.regions].total();
+  return item.ops + item.cpu_ops + item.other + regions;
+}
+
+}  // namespace
+
+void measure_host(Chunk& chunk) {
+  split_gaps(chunk);
+  separate_cpu_ops(chunk);
+}
+
+void attribute_profiler_time(Chunk& chunk) {
+  const auto costs = profiler_costs(chunk.analysis.dilation);
+  const std::array<double, 3> op{costs[0].op, costs[1].op, costs[2].op};
+  const std::array<double, 3> call{costs[0].call, costs[1].call, costs[2].call};
+  const std::array<double, 3> python{costs[0].python, costs[1].python, costs[2].python};
+  std::vector<ProfilerTime> taken(chunk.size(), ProfilerTime{});
+  for (const model::ThreadId id : chunk.threads) {
+    const model::Thread& thread = chunk.timeline.threads[id];
+    add_events(chunk, chunk.timeline.host_ops.start, thread.host_ops, op, taken);
+    add_events(chunk, chunk.timeline.api_calls.start, thread.api_calls, call, taken);
+    add_events(chunk, chunk.timeline.python.start, thread.python, python, taken);
+  }
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    GraphItem& item = chunk.item(i);
+    const double host = gap_length(chunk, item) + item.own;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (host > 0) {
+        item.profiler[k] = static_cast<float>(std::min(taken[i][k] / host, kMaxProfilerShare));
+      }
+    }
+  }
+}
+
+void name_paths(Chunk& chunk) {
+  const model::RankTimeline& t = chunk.timeline;
+  struct Cursor {
+    Index next = 0;
+    Index end = 0;
+    std::vector<std::pair<TimeNs, std::uint16_t>> open;  // end, path
+  };
+  std::vector<Cursor> cursors(t.threads.size());
+  for (std::size_t i = 0; i < t.threads.size(); ++i) {
+    // Ranges that began before the chunk are few; walking them keeps the enclosing ones.
+    cursors[i] = {t.threads[i].annotations.begin, t.threads[i].annotations.end, {}};
+  }
+  const auto path_at = [&](model::ThreadId thread, TimeNs time) -> std::uint16_t {
+    Cursor& c = cursors[thread];
+    for (; c.next < c.end && t.annotations.start[c.next] <= time; ++c.next) {
+      while (!c.open.empty() && c.open.back().first <= t.annotations.start[c.next]) {
+        c.open.pop_back();
+      }
+      if (t.name(t.annotations.name[c.next]).starts_with("ProfilerStep#")) continue;
+      const std::uint16_t parent = c.open.empty() ? std::uint16_t{0} : c.open.back().second;
+      c.open.emplace_back(t.annotations.end[c.next],
+                          chunk.dictionaries.path(parent, t.annotations.name[c.next]));
+    }
+    while (!c.open.empty() && c.open.back().first <= time) c.open.pop_back();
+    return c.open.empty() ? std::uint16_t{0} : c.open.back().second;
+  };
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const ItemTimes& times = chunk.times[i];
+    GraphItem& item = chunk.item(i);
+    item.path = path_at(times.thread, times.start);
+    if (item.path == 0 && times.thread != t.main_thread) {
+      item.path = path_at(t.main_thread, times.start);
+    }
+  }
+}
+
+}  // namespace pyrometer::analysis::graph

@@ -1,0 +1,240 @@
+#include "analysis/what_if.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analysis/dilation.h"
+#include "analysis/replay.h"
+
+namespace pyrometer::analysis {
+namespace {
+
+using model::Index;
+
+// Items replayed per what-if, all ranks together: bounds the time of a report with many findings.
+constexpr std::uint32_t kMaxItems = 30'000;
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+struct WhatIf::Impl {
+  Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis);
+
+  [[nodiscard]] double step(const Edit& edit, ProfilerLevel level) const;
+  [[nodiscard]] double replayed(const Edit& edit, const ReplaySettings& settings) const;
+  [[nodiscard]] double balanced(const Edit& edit, ProfilerLevel level) const;
+  [[nodiscard]] std::vector<double> rank_steps(const Edit& edit,
+                                               const ReplaySettings& settings) const;
+  [[nodiscard]] ProfilerLevel level_of(double per_op_ns) const;
+  void build_graphs(const model::Timeline& timeline, const model::JobAnalysis& analysis);
+  void set_baselines();
+
+  std::vector<StepGraph> graphs;  // by rank of `ranks`
+  std::vector<ReplayRank> ranks;
+  std::vector<double> scale;  // by rank: mean of all steps / mean of the replayed ones
+  Meetings meetings;
+  model::Dilation dilation;
+  model::ReplayBaseline baseline;
+  std::vector<model::ReplayBaseline> by_position;  // of Timeline::ranks
+  std::array<double, 3> corrected{};  // by level: low, middle, high estimate of the profiler's cost
+};
+
+WhatIf::Impl::Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis) {
+  build_graphs(timeline, analysis);
+  if (ranks.empty()) return;
+  meetings = find_meetings(ranks, analysis.cross);
+  dilation = ranks.front().analysis->dilation;
+  set_baselines();
+}
+
+void WhatIf::Impl::build_graphs(const model::Timeline& timeline,
+                                const model::JobAnalysis& analysis) {
+  // All ranks replay the same steps, by position: ranks of one job record the same ones.
+  std::vector<std::uint32_t> items;
+  for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
+    const auto counts = count_items(timeline.ranks[r], analysis.ranks[r]);
+    if (counts.empty()) continue;
+    if (items.empty()) items.assign(counts.size(), 0);
+    items.resize(std::min(items.size(), counts.size()));
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] += counts[i];
+  }
+  const std::vector<StepRange> ranges = choose_steps(items, kMaxItems);
+  baseline.unavailable = "no ranks";
+  by_position.resize(timeline.ranks.size());
+  graphs.reserve(timeline.ranks.size());
+  for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
+    StepGraph graph = build_step_graph(timeline.ranks[r], analysis.ranks[r], ranges);
+    if (!graph.available) {
+      baseline.unavailable = graph.unavailable;
+      by_position[r].unavailable = graph.unavailable;
+      continue;
+    }
+    graphs.push_back(std::move(graph));
+    ranks.push_back(
+        {&timeline.ranks[r], &analysis.ranks[r], &graphs.back(), static_cast<Index>(r)});
+    const bool all = graphs.back().step_count() == analysis.ranks[r].steps.steps.size();
+    const double sampled = graphs.back().measured_step_ns();
+    const auto whole = static_cast<double>(analysis.ranks[r].steps.stats.mean);
+    scale.push_back(all || sampled <= 0 ? 1 : whole / sampled);
+  }
+}
+
+// Mean step of each rank.
+std::vector<double> WhatIf::Impl::rank_steps(const Edit& edit,
+                                             const ReplaySettings& settings) const {
+  const StepLengths lengths = replay(ranks, meetings, edit, settings);
+  std::vector<double> steps;
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    steps.push_back(scale[r] * mean(lengths[r]) / edit.batch);
+  }
+  return steps;
+}
+
+// The slowest rank's mean step.
+double WhatIf::Impl::replayed(const Edit& edit, const ReplaySettings& settings) const {
+  const std::vector<double> steps = rank_steps(edit, settings);
+  return *std::max_element(steps.begin(), steps.end());
+}
+
+void WhatIf::Impl::set_baselines() {
+  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, {}});
+  const std::array<std::vector<double>, 3> without{
+      rank_steps({}, {kCorrectedLow, CommMode::kTogether, {}}),
+      rank_steps({}, {kCorrected, CommMode::kTogether, {}}),
+      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, {}})};
+  baseline.available = true;
+  baseline.unavailable.clear();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    model::ReplayBaseline& b = by_position[ranks[r].position];
+    b.available = true;
+    b.unavailable.clear();
+    b.steps = graphs[r].step_count();
+    b.measured_ns = scale[r] * graphs[r].measured_step_ns();
+    b.replayed_ns = as_recorded[r];
+    b.error = std::abs(b.replayed_ns - b.measured_ns) / b.measured_ns;
+    b.corrected_ns = without[1][r];
+    b.corrected_low_ns = std::min({without[0][r], without[1][r], without[2][r]});
+    b.corrected_high_ns = std::max({without[0][r], without[1][r], without[2][r]});
+    // The job's step is that of its slowest rank.
+    baseline.steps = b.steps;
+    baseline.measured_ns = std::max(baseline.measured_ns, b.measured_ns);
+    baseline.replayed_ns = std::max(baseline.replayed_ns, b.replayed_ns);
+    for (std::size_t k = 0; k < 3; ++k) corrected[k] = std::max(corrected[k], without[k][r]);
+  }
+  baseline.error = std::abs(baseline.replayed_ns - baseline.measured_ns) / baseline.measured_ns;
+  baseline.corrected_ns = corrected[1];
+  baseline.corrected_low_ns = *std::min_element(corrected.begin(), corrected.end());
+  baseline.corrected_high_ns = *std::max_element(corrected.begin(), corrected.end());
+}
+
+// Every rank's own work, step by step, is scaled to what all have in common.
+double WhatIf::Impl::balanced(const Edit& edit, ProfilerLevel level) const {
+  ReplaySettings settings{level, CommMode::kAlone, {}};
+  const StepLengths alone = replay(ranks, meetings, edit, settings);
+  settings.own_time.resize(alone.size());
+  for (std::size_t r = 0; r < alone.size(); ++r) settings.own_time[r].resize(alone[r].size(), 1);
+  for (std::size_t s = 0; s < alone.front().size(); ++s) {
+    double sum = 0;
+    double fastest = alone.front()[s];
+    std::size_t count = 0;
+    for (const auto& lengths : alone) {
+      if (s >= lengths.size()) continue;
+      sum += lengths[s];
+      fastest = std::min(fastest, lengths[s]);
+      ++count;
+    }
+    const double average = sum / static_cast<double>(count);
+    const double target = average + edit.skew_to_fastest * (fastest - average);
+    for (std::size_t r = 0; r < alone.size(); ++r) {
+      if (s < alone[r].size() && alone[r][s] > 0) {
+        settings.own_time[r][s] = static_cast<float>(target / alone[r][s]);
+      }
+    }
+  }
+  settings.comm = CommMode::kTogether;
+  return replayed(edit, settings);
+}
+
+double WhatIf::Impl::step(const Edit& edit, ProfilerLevel level) const {
+  if (edit.loader_workers > 0) {
+    Edit rest = edit;
+    rest.loader_workers = 0;
+    rest.input_wait = 0;
+    double loader = 0;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      loader = std::max(loader, scale[r] * loader_time(ranks[r], edit, level));
+    }
+    return std::max(step(rest, level), loader / edit.loader_workers / edit.batch);
+  }
+  if (edit.no_skew && !meetings.ranks.empty()) return balanced(edit, level);
+  return replayed(edit, {level, CommMode::kTogether, {}});
+}
+
+// Between the estimates, weights are linear; below the lowest they fall to none.
+ProfilerLevel WhatIf::Impl::level_of(double per_op_ns) const {
+  if (per_op_ns < 0) return kCorrected;
+  const std::array<double, 4> at{0, dilation.per_op_low_ns, dilation.per_op_ns,
+                                 dilation.per_op_high_ns};
+  ProfilerLevel level;
+  if (per_op_ns >= at[3]) return kCorrectedHigh;
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (per_op_ns > at[k + 1] || at[k + 1] <= at[k]) continue;
+    const double part = (per_op_ns - at[k]) / (at[k + 1] - at[k]);
+    level.weight[k] = static_cast<float>(part);
+    if (k > 0) level.weight[k - 1] = static_cast<float>(1 - part);
+    return level;
+  }
+  return level;
+}
+
+WhatIf::WhatIf(const model::Timeline& timeline, const model::JobAnalysis& analysis)
+    : impl_(std::make_unique<Impl>(timeline, analysis)) {}
+
+WhatIf::~WhatIf() = default;
+
+bool WhatIf::available() const { return impl_->baseline.available; }
+
+const model::ReplayBaseline& WhatIf::baseline() const { return impl_->baseline; }
+
+const model::ReplayBaseline& WhatIf::rank_baseline(std::size_t position) const {
+  return impl_->by_position[position];
+}
+
+double WhatIf::step_ns(const Edit& edit, double per_op_ns) const {
+  return available() ? impl_->step(edit, impl_->level_of(per_op_ns)) : 0;
+}
+
+model::Prediction WhatIf::predict(const Edit& best, const Edit& expected, const Edit& worst,
+                                  std::string model_in_words) const {
+  model::Prediction p;
+  p.model = std::move(model_in_words);
+  p.baseline_ns = impl_->baseline.corrected_ns;
+  p.baseline_error = impl_->baseline.error;
+  if (!available()) return p;
+  // A factor on the step is more certain than its length: judge each level of the profiler's cost
+  // against its own baseline.
+  double low = impl_->step(expected, kCorrected) / impl_->corrected[1];
+  double high = low;
+  const double middle = low;
+  const std::array<ProfilerLevel, 2> levels{kCorrectedLow, kCorrectedHigh};
+  const std::array<double, 2> baselines{impl_->corrected[0], impl_->corrected[2]};
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    for (const Edit* edit : {&best, &worst}) {
+      const double factor = impl_->step(*edit, levels[k]) / baselines[k];
+      low = std::min(low, factor);
+      high = std::max(high, factor);
+    }
+  }
+  p.mid_ns = middle * p.baseline_ns;
+  p.low_ns = low / (1 + p.baseline_error) * p.baseline_ns;
+  p.high_ns = high * (1 + p.baseline_error) * p.baseline_ns;
+  return p;
+}
+
+}  // namespace pyrometer::analysis
