@@ -20,8 +20,8 @@ struct Progress {
 };
 
 struct ImportOptions {
-  unsigned threads = 0;           // 0: one per core
-  Progress* progress = nullptr;   // may be null
+  unsigned threads = 0;          // 0: one per core
+  Progress* progress = nullptr;  // may be null
 };
 
 // Imports every path: files (.json, .json.gz, .json.zst), "-" for stdin, folders, tar/tgz/zip

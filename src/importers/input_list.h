@@ -1,0 +1,26 @@
+// The files behind the paths that a user names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pyrometer::importers {
+
+struct InputList {
+  std::vector<std::string> files;  // "-" is stdin
+  std::vector<std::string> notes;  // what was passed over, and why
+};
+
+// Folders are searched with all their subfolders for traces (.json, also compressed, also left
+// behind as .tmp) and archives; their files come in natural order (rank2 before rank10). A file
+// named by itself is taken whatever its name. Errors: kNotFound, kPermission, kEmpty for a folder
+// without any, kUsage for no path at all or stdin named twice.
+[[nodiscard]] base::Result<InputList> list_inputs(const std::vector<std::string>& paths);
+
+// "rank2" < "rank10": runs of digits compare as numbers.
+[[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace pyrometer::importers

@@ -1,0 +1,212 @@
+#include "importers/kineto/chunk_parser.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "importers/kineto/event_scan.h"
+
+namespace pyrometer::importers::kineto {
+namespace {
+
+constexpr std::size_t kMaxMendedBytes = 64 * 1024;
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+// Puts the NUL that ends a token list behind the text, for as long as it lives.
+class NulGuard {
+ public:
+  explicit NulGuard(char* place) : place_(place), saved_(*place) { *place_ = '\0'; }
+  NulGuard(const NulGuard&) = delete;
+  NulGuard& operator=(const NulGuard&) = delete;
+  ~NulGuard() { *place_ = saved_; }
+
+ private:
+  char* place_;
+  char saved_;
+};
+
+void take_comma(ListState& state, ChunkRows& out, std::int64_t offset) {
+  if (state == ListState::kAfterComma || state == ListState::kFirst) {
+    out.mishaps.add(Mishap::kStrayComma, offset);
+  }
+  state = ListState::kAfterComma;
+}
+
+void take_list_end(ListState& state, ChunkRows& out, std::int64_t offset) {
+  if (state == ListState::kAfterComma) out.mishaps.add(Mishap::kStrayComma, offset);
+  state = ListState::kFirst;
+}
+
+void begin_event(ListState& state, ChunkRows& out, std::int64_t offset) {
+  if (state == ListState::kAfterEvent) out.mishaps.add(Mishap::kMissingComma, offset);
+  state = ListState::kAfterEvent;
+}
+
+}  // namespace
+
+std::size_t guess_cut(std::string_view text) {
+  for (std::size_t end = text.size(); end > 0;) {
+    const std::size_t brace = text.rfind('}', end - 1);
+    if (brace == std::string_view::npos) return 0;
+    std::size_t next = skip_space(text, brace + 1);
+    if (next < text.size() && text[next] == ',') next = skip_space(text, next + 1);
+    if (next < text.size() && text[next] == '{') {
+      next = skip_space(text, next + 1);
+      if (next < text.size() && text[next] == '"') return brace + 1;
+    }
+    end = brace;
+  }
+  return 0;
+}
+
+ChunkParser::End ChunkParser::parse(const Chunk& chunk, ListState& state, ChunkRows& out) {
+  End end;
+  const std::string_view text(chunk.text, chunk.size);
+  if (state == ListState::kLost) {
+    end = parse_tolerant(chunk, 0, state, out);
+  } else {
+    const std::size_t cut = chunk.at_end ? chunk.size : guess_cut(text);
+    bool damaged = chunk.size > kMaxEventBytes && cut == 0;
+    if (cut > 0) end = parse_indexed(chunk, cut, state, out, damaged);
+    if (damaged && !end.list_ended) end = parse_tolerant(chunk, end.consumed, state, out);
+  }
+  decoder_.finish_chunk(out);
+  return end;
+}
+
+// `damaged` is set when the text at the end position is not an event, or one that does not end
+// although it should.
+ChunkParser::End ChunkParser::parse_indexed(const Chunk& chunk, std::size_t cut, ListState& state,
+                                            ChunkRows& out, bool& damaged) {
+  const StructuralIndex::Outcome outcome = index_.build(chunk.text, cut);
+  if (outcome == StructuralIndex::Outcome::kBroken ||
+      outcome == StructuralIndex::Outcome::kNoMemory) {
+    damaged = true;
+    return {};
+  }
+  const NulGuard guard(chunk.text + cut);
+  const EventDecoder::Chunk text{chunk.text, chunk.offset};
+  const Token last = index_.tokens().data() + index_.tokens().size();
+  for (Token t = index_.tokens().data(); t < last;) {
+    const std::int64_t offset = chunk.offset + *t;
+    switch (chunk.text[*t]) {
+      case '{': {
+        const Token next = decoder_.decode(text, t, out);
+        if (next == nullptr) {
+          damaged =
+              decoder_.stopped_at() < last || chunk.at_end || chunk.size - *t > kMaxEventBytes;
+          return {*t, false};
+        }
+        begin_event(state, out, offset);
+        t = next;
+        break;
+      }
+      case ',':
+        take_comma(state, out, offset);
+        ++t;
+        break;
+      case ']':
+        take_list_end(state, out, offset);
+        return {*t + std::size_t{1}, true};
+      default:
+        damaged = true;
+        return {*t, false};
+    }
+  }
+  return {cut, false};
+}
+
+ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t from, ListState& state,
+                                             ChunkRows& out) {
+  const std::string_view text(chunk.text, chunk.size);
+  std::size_t at = from;
+  while (true) {
+    if (state == ListState::kLost) {
+      const Landmark landmark = find_landmark(text, at, chunk.at_end);
+      if (landmark.kind == Landmark::Kind::kNone) {
+        if (chunk.at_end) return {chunk.size, false};
+        const std::size_t overlap = std::min(kLandmarkOverlap, chunk.size - at);
+        return {chunk.size - overlap, false};
+      }
+      at = landmark.at;
+      state = ListState::kAfterComma;
+    }
+    at = skip_space(text, at);
+    if (at >= chunk.size) return {chunk.size, false};
+    const std::int64_t offset = chunk.offset + static_cast<std::int64_t>(at);
+    if (text[at] == ',') {
+      take_comma(state, out, offset);
+      ++at;
+      continue;
+    }
+    if (text[at] == ']') {
+      take_list_end(state, out, offset);
+      return {at + 1, true};
+    }
+    if (text[at] != '{') {
+      out.mishaps.add(Mishap::kForeignText, offset);
+      state = ListState::kLost;
+      continue;
+    }
+    tokens_.clear();
+    const ObjectScan scan = scan_object(text, at, tokens_);
+    if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(chunk, at, out)) {
+      begin_event(state, out, offset);
+      at = scan.stopped_at;
+      continue;
+    }
+    const bool too_large = chunk.size - at > kMaxEventBytes;
+    const bool may_go_on = !chunk.at_end && !too_large;
+    if (scan.outcome == ObjectScan::Outcome::kEndsEarly && may_go_on) return {at, false};
+    const Landmark next = find_landmark(text, at + 1, chunk.at_end);
+    if (next.kind == Landmark::Kind::kNone) {
+      if (may_go_on) return {at, false};
+      const bool cut_off = scan.outcome == ObjectScan::Outcome::kEndsEarly && chunk.at_end;
+      out.mishaps.add(cut_off ? Mishap::kTruncatedFile : Mishap::kDamagedEvent, offset);
+      state = ListState::kLost;
+      ++at;
+      continue;
+    }
+    mend(chunk, at, next.at, out);
+    at = next.at;
+    state = ListState::kAfterComma;
+  }
+}
+
+// Decodes the object whose tokens the scanner has left in tokens_.
+bool ChunkParser::decode_scanned(const Chunk& chunk, std::size_t /*begin*/, ChunkRows& out) {
+  const NulGuard guard(chunk.text + chunk.size);
+  tokens_.push_back(static_cast<std::uint32_t>(chunk.size));
+  tokens_.push_back(static_cast<std::uint32_t>(chunk.size));
+  const EventDecoder::Chunk text{chunk.text, chunk.offset};
+  return decoder_.decode(text, tokens_.data(), out) != nullptr;
+}
+
+// An event that is broken between `begin` and the next landmark.
+void ChunkParser::mend(const Chunk& chunk, std::size_t begin, std::size_t end, ChunkRows& out) {
+  const std::string_view text(chunk.text, chunk.size);
+  const std::int64_t offset = chunk.offset + static_cast<std::int64_t>(begin);
+  if (!begins_event(text, begin)) {
+    out.mishaps.add(Mishap::kForeignText, offset);
+    return;
+  }
+  if (end - begin <= kMaxMendedBytes) {
+    auto mended = mend_event(text.substr(begin, end - begin));
+    if (mended) {
+      tokens_.clear();
+      const ObjectScan scan = scan_object(*mended, 0, tokens_);
+      mended->append(64, '\0');
+      const Chunk piece{mended->data(), mended->size() - 64, offset, true};
+      if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(piece, 0, out)) {
+        out.mishaps.add(Mishap::kMendedEvent, offset);
+        return;
+      }
+    }
+  }
+  out.mishaps.add(Mishap::kDamagedEvent, offset);
+}
+
+}  // namespace pyrometer::importers::kineto

@@ -1,0 +1,366 @@
+#include "importers/kineto/event_decoder.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "importers/kineto/decoded_event.h"
+#include "importers/kineto/keys.h"
+#include "importers/kineto/numbers.h"
+
+namespace pyrometer::importers::kineto {
+
+namespace {
+
+// A number, also one in quotes.
+std::string_view number_text(const char* base, Token t) {
+  return base[*t] == '"' ? string_at(base, t) : scalar_at(base, t);
+}
+
+bool is_number_start(char c) { return is_digit(c) || c == '-' || c == '"' || c == '+' || c == '.'; }
+
+bool decode_time(const char* base, Token t, std::int64_t& ns) {
+  const char* end = read_microseconds(base + *t, ns);
+  if (end != nullptr && ends_scalar(*end)) return true;
+  if (!is_number_start(base[*t])) return false;
+  const auto value = parse_microseconds(number_text(base, t));
+  if (value) ns = *value;
+  return value.has_value();
+}
+
+void decode_unsigned(const char* base, Token t, std::uint64_t& out) {
+  const char* end = read_unsigned(base + *t, out);
+  if (end != nullptr && ends_scalar(*end)) return;
+  out = parse_unsigned(number_text(base, t)).value_or(0);
+}
+
+template <typename Int>
+void decode_integer(const char* base, Token t, Int& out) {
+  std::uint64_t small = 0;
+  const char* end = read_unsigned(base + *t, small);
+  std::int64_t value = 0;
+  if (end != nullptr && ends_scalar(*end) && small <= std::numeric_limits<std::int32_t>::max()) {
+    value = static_cast<std::int64_t>(small);
+  } else {
+    const auto parsed = parse_integer(number_text(base, t));
+    if (!parsed) return;
+    value = std::clamp<std::int64_t>(*parsed, std::numeric_limits<Int>::min(),
+                                     std::numeric_limits<Int>::max());
+  }
+  out = static_cast<Int>(value);
+}
+
+void decode_float(const char* base, Token t, float& out) {
+  std::uint64_t whole = 0;
+  const char* end = read_unsigned(base + *t, whole);
+  if (end != nullptr && ends_scalar(*end)) {
+    out = static_cast<float>(whole);
+    return;
+  }
+  const auto value = parse_double(number_text(base, t));
+  if (value) out = static_cast<float>(*value);
+}
+
+// [x, y, z]; what is missing stays.
+void decode_triple(const char* base, Token t, std::uint32_t (&out)[3]) {
+  if (base[*t] != '[') return;
+  ++t;
+  for (std::uint32_t& value : out) {
+    std::uint64_t number = 0;
+    if (!is_number_start(base[*t])) return;
+    decode_unsigned(base, t, number);
+    value = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+    if (base[t[1]] != ',') return;
+    t += 2;
+  }
+}
+
+bool has_args(Category category) {
+  switch (category) {
+    case Category::kCpuOp:
+    case Category::kApi:
+    case Category::kKernel:
+    case Category::kMemcpy:
+    case Category::kMemset:
+    case Category::kSync:
+    case Category::kInstant:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_flow(char phase) { return phase == 's' || phase == 'f' || phase == 't'; }
+
+}  // namespace
+
+Token EventDecoder::decode(const Chunk& chunk, Token t, ChunkRows& out) {
+  chunk_ = chunk;
+  out_ = &out;
+  const char* base = chunk.base;
+  Event event;
+  event.token = t++;
+  std::uint32_t seen = 0;
+  bool duplicate = false;
+  int stray_commas = 0;
+  while (base[*t] != '}') {
+    if (base[*t] == ',') {
+      ++stray_commas;
+      ++t;
+      continue;
+    }
+    if (base[*t] != '"') return stop(t);
+    if (base[t[1]] != ':') return stop(t + 1);
+    const std::string_view key_text = string_at(base, t);
+    if (key_text.data() == nullptr) return stop(t);
+    const EventKey key = event_key(key_text);
+    const Token value = t + 2;
+    if (key != EventKey::kOther) {
+      const std::uint32_t bit = 1U << static_cast<unsigned>(key);
+      duplicate = duplicate || (seen & bit) != 0;
+      seen |= bit;
+    }
+    Token next = value + 1;
+    switch (key) {
+      case EventKey::kPhase:
+        if (base[*value] != '"') return stop(value);
+        event.phase = base[*value + 1];
+        if (base[*value + 2] != '"') event.phase = '?';
+        if (is_flow(event.phase)) {
+          // Flow arrows repeat what correlations tell and are four in ten events.
+          t = skip_out(base, next, 1);
+          if (t == nullptr) return stop_at_nul(next);
+          ++out.events;
+          return t;
+        }
+        break;
+      case EventKey::kCategory: {
+        if (base[*value] != '"') return stop(value);
+        const std::string_view text = string_at(base, value);
+        if (text.data() == nullptr) return stop(value);
+        event.category = category_of(text);
+        break;
+      }
+      case EventKey::kName:
+        if (base[*value] == '"') {
+          const std::string_view text = string_at(base, value);
+          if (text.data() == nullptr) return stop(value);
+          event.name = names_.intern(text);
+          event.has_name = true;
+        } else {
+          next = skip_value(base, value);
+        }
+        break;
+      case EventKey::kPid:
+        event.pid = value;
+        next = skip_value(base, value);
+        break;
+      case EventKey::kTid:
+        event.tid = value;
+        next = skip_value(base, value);
+        break;
+      case EventKey::kTime:
+        event.has_time = decode_time(base, value, event.time);
+        next = skip_value(base, value);
+        break;
+      case EventKey::kDuration:
+        event.has_duration =
+            decode_time(base, value, event.duration) && std::abs(event.duration) <= kMaxDurationNs;
+        next = skip_value(base, value);
+        break;
+      case EventKey::kArgs:
+        if (base[*value] == '{' && event.has_name && event.category != Category::kNone) {
+          event.args_token = nullptr;
+          next = decode_args(value, event);
+          if (next == nullptr) return nullptr;
+        } else {
+          event.args_token = value;
+          next = skip_value(base, value);
+        }
+        break;
+      case EventKey::kOther:
+        next = skip_value(base, value);
+        break;
+    }
+    if (next == nullptr) return stop_inside(value);
+    t = next;
+    if (base[*t] == ',') {
+      ++t;
+      if (base[*t] == '}') ++stray_commas;
+    } else if (base[*t] != '}') {
+      return stop(t);
+    }
+  }
+  if (event.args_token != nullptr && base[*event.args_token] == '{') {
+    if (decode_args(event.args_token, event) == nullptr) return nullptr;
+  }
+  ++out.events;
+  if (stray_commas > 0) count(Mishap::kStrayComma, event, stray_commas);
+  if (duplicate) count(Mishap::kDuplicateKey, event);
+  emit(event);
+  return t + 1;
+}
+
+// Decodes the object at `t`, whose owner is known by name and category, and returns the token
+// behind it. Stops early where the rest cannot matter.
+Token EventDecoder::decode_args(Token t, Event& event) {
+  const char* base = chunk_.base;
+  ++t;
+  const bool wanted = event.category == Category::kCpuOp
+                          ? names_.traits(event.name).wants_shapes
+                          : has_args(event.category) || event.phase == 'M';
+  if (!wanted) {
+    const Token behind = skip_out(base, t, 1);
+    return behind != nullptr ? behind : stop_at_nul(t);
+  }
+  while (base[*t] != '}') {
+    if (base[*t] == ',') {
+      ++t;
+      continue;
+    }
+    if (base[*t] != '"') return stop(t);
+    if (base[t[1]] != ':') return stop(t + 1);
+    const std::string_view key = string_at(base, t);
+    if (key.data() == nullptr) return stop(t);
+    const Token value = t + 2;
+    const Token next = skip_value(base, value);
+    if (next == nullptr) return stop_inside(value);
+    decode_arg(arg_key(key), value, next, event);
+    t = next;
+    if (base[*t] == ',') {
+      ++t;
+    } else if (base[*t] != '}') {
+      return stop(t);
+    }
+  }
+  return t + 1;
+}
+
+void EventDecoder::decode_arg(ArgKey key, Token value, Token next, Event& event) {
+  const char* base = chunk_.base;
+  Args& args = event.args;
+  switch (key) {
+    case ArgKey::kOther:
+      break;
+    case ArgKey::kCorrelation:
+      decode_unsigned(base, value, args.correlation);
+      break;
+    case ArgKey::kDevice:
+      decode_integer(base, value, args.device);
+      break;
+    case ArgKey::kStream:
+      decode_integer(base, value, args.stream);
+      break;
+    case ArgKey::kGrid:
+      decode_triple(base, value, args.config.grid);
+      args.has_config = true;
+      break;
+    case ArgKey::kBlock:
+      decode_triple(base, value, args.config.block);
+      args.has_config = true;
+      break;
+    case ArgKey::kRegisters:
+      decode_integer(base, value, args.config.registers_per_thread);
+      args.has_config = true;
+      break;
+    case ArgKey::kSharedMemory:
+      decode_integer(base, value, args.config.shared_memory_bytes);
+      args.has_config = true;
+      break;
+    case ArgKey::kBlocksPerSm:
+      decode_float(base, value, args.config.blocks_per_sm);
+      args.has_config = true;
+      break;
+    case ArgKey::kOccupancy:
+      decode_float(base, value, args.config.occupancy_pct);
+      args.has_config = true;
+      break;
+    case ArgKey::kGraphNode: {
+      std::uint64_t node = 0;
+      decode_unsigned(base, value, node);
+      args.graph_node = static_cast<std::uint32_t>(node);
+      break;
+    }
+    case ArgKey::kBytes:
+      decode_integer(base, value, args.bytes);
+      break;
+    case ArgKey::kCopyKind:
+      if (base[*value] == '"') args.copy_kind = string_at(base, value);
+      break;
+    case ArgKey::kInputDims:
+      args.shapes = intern_value(value, next);
+      break;
+    case ArgKey::kInputType:
+      args.dtypes = intern_value(value, next);
+      break;
+    case ArgKey::kCollective:
+      args.comm.collective = intern_string(value);
+      args.has_comm = true;
+      break;
+    case ArgKey::kDtype:
+      args.comm.dtype = intern_string(value);
+      break;
+    case ArgKey::kGroupName:
+      args.comm.process_group = intern_string(value);
+      args.has_comm = true;
+      break;
+    case ArgKey::kGroupRanks:
+      args.comm.group_ranks = intern_value(value, next);
+      break;
+    case ArgKey::kInElements:
+      decode_integer(base, value, args.comm.in_elements);
+      break;
+    case ArgKey::kOutElements:
+      decode_integer(base, value, args.comm.out_elements);
+      break;
+    case ArgKey::kGroupSize:
+      decode_integer(base, value, args.comm.group_size);
+      break;
+    case ArgKey::kSequence:
+      decode_integer(base, value, args.comm.sequence);
+      break;
+    case ArgKey::kTotalAllocated:
+      decode_integer(base, value, args.total_allocated);
+      break;
+    case ArgKey::kTotalReserved:
+      decode_integer(base, value, args.total_reserved);
+      break;
+    case ArgKey::kDeviceType:
+      decode_integer(base, value, args.device_type);
+      break;
+    case ArgKey::kDeviceId:
+      decode_integer(base, value, args.device);
+      break;
+    case ArgKey::kName:
+      args.name = intern_string(value);
+      break;
+  }
+}
+
+// A value at `t` has no end: because no value begins there, or because the tokens end inside it.
+Token EventDecoder::stop_inside(Token t) {
+  const char first = chunk_.base[*t];
+  if (first == ',' || first == ':' || first == '}' || first == ']') return stop(t);
+  return stop_at_nul(t);
+}
+
+Token EventDecoder::stop_at_nul(Token t) {
+  while (chunk_.base[*t] != '\0') ++t;
+  return stop(t);
+}
+
+LocalId EventDecoder::intern_string(Token value) {
+  const char* base = chunk_.base;
+  return names_.intern(base[*value] == '"' ? string_at(base, value) : scalar_at(base, value));
+}
+
+// A container as written, a string without its quotes.
+LocalId EventDecoder::intern_value(Token value, Token next) {
+  const char* base = chunk_.base;
+  const char first = base[*value];
+  if (first != '[' && first != '{') return intern_string(value);
+  return names_.intern({base + *value, next[-1] - *value + std::size_t{1}});
+}
+
+}  // namespace pyrometer::importers::kineto

@@ -1,0 +1,308 @@
+#include "importers/kineto/trace_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "importers/kineto/event_scan.h"
+#include "importers/kineto/tokens.h"
+
+namespace pyrometer::importers::kineto {
+namespace {
+
+constexpr std::int64_t kHopelessBytes = 64 << 20;
+constexpr std::size_t kMaxCapture = 8 << 20;
+constexpr std::size_t kMaxKey = 1024;
+constexpr std::size_t kMaxLookahead = 64 * 1024;  // white space that may follow a bracket
+constexpr std::size_t kMaxDocuments = 4096;       // in one file; the rest joins the last
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+}  // namespace
+
+TraceReader::TraceReader() : assembler_(std::make_unique<RankAssembler>()) {}
+
+void TraceReader::feed(char* text, std::size_t size) {
+  char* begin = text;
+  std::string joined;
+  if (rest_.size() <= kHeadroom) {
+    begin -= rest_.size();
+    std::memcpy(begin, rest_.data(), rest_.size());
+    size += rest_.size();
+  } else {
+    joined = std::move(rest_);
+    joined.append(text, size);
+    size = joined.size();
+    joined.append(kPadding, '\0');
+    begin = joined.data();
+  }
+  const std::size_t done = run(begin, size, /*at_end=*/false);
+  rest_.assign(begin + done, size - done);
+  offset_ += static_cast<std::int64_t>(done);
+}
+
+bool TraceReader::hopeless() const {
+  return foreign_bytes_ > kHopelessBytes && traces_.empty() && assembler_->events() == 0;
+}
+
+std::size_t TraceReader::run(char* text, std::size_t size, bool at_end) {
+  const std::string_view view(text, size);
+  std::size_t at = 0;
+  while (at < size) {
+    std::size_t next = at;
+    switch (state_) {
+      case State::kOutside:
+        next = step_outside(view, at, at_end);
+        break;
+      case State::kMembers:
+        next = step_members(view, at, at_end);
+        break;
+      case State::kValue:
+        next = step_value(view, at);
+        break;
+      case State::kEvents: {
+        next = step_events(text, size, at, at_end);
+        // Still in the list: what is left is the beginning of an event.
+        if (state_ == State::kEvents) return next;
+        break;
+      }
+    }
+    if (next == kNeedMore) break;
+    at = next;
+  }
+  return at;
+}
+
+// Foreign text is counted once for each stretch of it.
+std::size_t TraceReader::pass_over(std::size_t at, std::size_t count) {
+  if (!in_foreign_) {
+    document_mishaps_.add(Mishap::kForeignText, offset_of(at));
+    if (first_foreign_ < 0) first_foreign_ = offset_of(at);
+  }
+  in_foreign_ = true;
+  foreign_bytes_ += static_cast<std::int64_t>(count);
+  return at + count;
+}
+
+std::size_t TraceReader::step_outside(std::string_view text, std::size_t at, bool at_end) {
+  const char c = text[at];
+  if (is_space(c) || c == ',') return at + 1;
+  if (c != '{' && c != '[') {
+    if (offset_of(at) == 0 && text.substr(at).starts_with("\xEF\xBB\xBF")) return at + 3;
+    const std::size_t next = text.find_first_of("{[", at);
+    return pass_over(at, std::min(next, text.size()) - at);
+  }
+  const std::size_t inside = skip_space(text, at + 1);
+  // begins_event() looks at a key and the colon behind it.
+  if (inside + kLandmarkOverlap > text.size() && !at_end && inside - at < kMaxLookahead) {
+    return kNeedMore;
+  }
+  const char next = inside < text.size() ? text[inside] : '\0';
+  if (c == '{') {
+    if (begins_event(text, at)) {
+      begin_document();
+      bare_events_ = true;
+      begin_events();
+      return at;
+    }
+    if (next != '"' && next != '}') return pass_over(at, 1);
+    begin_document();
+    in_object_ = true;
+    state_ = State::kMembers;
+    return at + 1;
+  }
+  if (next != ']' && (next != '{' || !begins_event(text, inside))) return pass_over(at, 1);
+  begin_document();
+  begin_events();
+  return at + 1;
+}
+
+std::size_t TraceReader::step_members(std::string_view text, std::size_t at, bool at_end) {
+  const char c = text[at];
+  if (is_space(c) || c == ',') return at + 1;
+  if (c == '"') return step_key(text, at, at_end);
+  if (c == '}') {
+    end_document(at + 1);
+    return at + 1;
+  }
+  if (c == '{') {
+    // Events outside their list: it was closed too early, or its key is damaged.
+    if (at + kLandmarkOverlap > text.size() && !at_end) return kNeedMore;
+    if (begins_event(text, at)) {
+      begin_events();
+      return at;
+    }
+  }
+  return pass_over(at, 1);
+}
+
+std::size_t TraceReader::step_key(std::string_view text, std::size_t at, bool at_end) {
+  const std::string_view window = text.substr(0, std::min(text.size(), at + kMaxKey));
+  const bool short_of_text = window.size() == text.size() && !at_end;
+  std::size_t end = at + 1;
+  while (end < window.size() && window[end] != '"' && window[end] != '\n') {
+    end += window[end] == '\\' ? 2 : 1;
+  }
+  if (end >= window.size()) return short_of_text ? kNeedMore : pass_over(at, 1);
+  const std::size_t colon = skip_space(text, end + 1);
+  if (colon >= text.size() && !at_end && colon - end < kMaxLookahead) return kNeedMore;
+  if (window[end] != '"' || colon >= text.size() || text[colon] != ':') return pass_over(at, 1);
+  const std::size_t value = skip_space(text, colon + 1);
+  if (value >= text.size() && !at_end && value - colon < kMaxLookahead) return kNeedMore;
+  in_foreign_ = false;
+  key_ = text.substr(at + 1, end - at - 1);
+  if (key_ == "traceEvents" && value < text.size() && text[value] == '[') {
+    begin_events();
+    return value + 1;
+  }
+  capture_ = TraceMetadata::wants(key_);
+  captured_.clear();
+  depth_ = 0;
+  in_string_ = false;
+  escaped_ = false;
+  state_ = State::kValue;
+  return std::min(value, text.size());
+}
+
+// Passes over a value of any size. A raw line break ends a string: JSON has none inside strings,
+// and a path with unescaped backslashes must not swallow the rest of the file.
+std::size_t TraceReader::step_value(std::string_view text, std::size_t at) {
+  const std::size_t begin = at;
+  bool ended = false;
+  bool behind = false;  // the value's last byte belongs to it
+  for (; at < text.size() && !ended; ++at) {
+    const char c = text[at];
+    if (in_string_) {
+      if (escaped_) {
+        escaped_ = false;
+      } else if (c == '\\') {
+        escaped_ = true;
+      } else if (c == '"' || c == '\n') {
+        in_string_ = false;
+        ended = behind = depth_ == 0;
+      }
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      if (depth_ == 0) {
+        ended = true;
+      } else {
+        --depth_;
+        ended = behind = depth_ == 0;
+      }
+    } else if (depth_ == 0 && c == ',') {
+      ended = true;
+    }
+  }
+  if (ended && !behind) --at;
+  if (capture_) {
+    captured_.append(text.substr(begin, at - begin));
+    if (captured_.size() > kMaxCapture) {
+      capture_ = false;
+      metadata_.unreadable = true;
+    }
+  }
+  if (ended) end_value();
+  return at;
+}
+
+void TraceReader::end_value() {
+  while (!captured_.empty() && is_space(captured_.back())) captured_.pop_back();
+  if (capture_) metadata_.take(key_, captured_);
+  captured_.clear();
+  state_ = State::kMembers;
+}
+
+std::size_t TraceReader::step_events(char* text, std::size_t size, std::size_t at, bool at_end) {
+  rows_.clear();
+  const ChunkParser::Chunk chunk{text + at, size - at, offset_of(at), at_end};
+  const bool was_lost = list_state_ == ListState::kLost;
+  const ChunkParser::End end = parser_.parse(chunk, list_state_, rows_);
+  if (was_lost && rows_.events == 0) foreign_bytes_ += static_cast<std::int64_t>(end.consumed);
+  tables_.take(rows_);
+  assembler_->add(rows_, 0, tables_);
+  if (end.list_ended) {
+    if (in_object_) {
+      state_ = State::kMembers;
+    } else {
+      end_document(at + end.consumed);
+    }
+  }
+  return at + end.consumed;
+}
+
+void TraceReader::begin_events() {
+  state_ = State::kEvents;
+  list_state_ = ListState::kFirst;
+  in_foreign_ = false;
+  saw_list_ = true;
+}
+
+void TraceReader::begin_document() {
+  in_foreign_ = false;
+  saw_document_ = true;
+}
+
+void TraceReader::end_document(std::size_t at) {
+  state_ = State::kOutside;
+  in_object_ = bare_events_ = in_foreign_ = false;
+  const bool full = traces_.size() + 1 >= kMaxDocuments;
+  if (assembler_->events() == 0 || full) return;
+  const std::int64_t end = offset_of(at);
+  assembler_->add_mishaps(document_mishaps_);
+  traces_.push_back(assembler_->finish(metadata_, end - document_offset_));
+  document_offset_ = end;
+  document_mishaps_ = {};
+  metadata_ = {};
+  assembler_ = std::make_unique<RankAssembler>();
+}
+
+base::Result<std::vector<ImportedTrace>> TraceReader::finish(const base::Error* source_error) {
+  const std::size_t size = rest_.size();
+  rest_.append(kPadding, '\0');
+  const std::size_t done = run(rest_.data(), size, /*at_end=*/true);
+  offset_ += static_cast<std::int64_t>(done);
+  const bool cut_off = state_ != State::kOutside && !bare_events_;
+  if (cut_off && source_error == nullptr && assembler_->count(Mishap::kTruncatedFile) == 0) {
+    document_mishaps_.add(Mishap::kTruncatedFile, offset_);
+  }
+  end_document(0);
+  if (traces_.empty()) return base::fail(nothing_found(source_error));
+  if (source_error != nullptr) {
+    traces_.back().timeline.stats.add("damaged_input", model::StatSeverity::kDataLoss, offset_,
+                                      source_error->message + "; what follows is missing");
+  }
+  return std::move(traces_);
+}
+
+base::Error TraceReader::nothing_found(const base::Error* source_error) const {
+  if (source_error != nullptr) return *source_error;
+  base::Error error;
+  error.expected = "a PyTorch profiler trace: a JSON object with a \"traceEvents\" list";
+  if (offset_ == 0) {
+    error.kind = base::ErrorKind::kEmpty;
+    error.message = "the file is empty";
+    error.advice = "Was the disk full, or the run ended, when it was written";
+  } else if (saw_list_) {
+    error.kind = base::ErrorKind::kEmpty;
+    error.message = "the trace has no events";
+    error.advice = "Record at least one step: a schedule that is never stepped records nothing";
+  } else {
+    error.kind = base::ErrorKind::kFormat;
+    error.offset = std::max<std::int64_t>(first_foreign_, 0);
+    error.message = saw_document_ && first_foreign_ < 0 ? "JSON without traceEvents" : "not JSON";
+    error.advice = "Export one with prof.export_chrome_trace() or tensorboard_trace_handler()";
+  }
+  return error;
+}
+
+std::int64_t TraceReader::offset_of(std::size_t at) const {
+  return offset_ + static_cast<std::int64_t>(at);
+}
+
+}  // namespace pyrometer::importers::kineto
