@@ -72,8 +72,10 @@ ClockFit fit_clock(const std::vector<SharedEnd>& ends) {
   drifting.spread_ns = spread_of(residuals(sorted, drifting.map));
   const double moved =
       std::abs(drifting.map.drift) * static_cast<double>(sorted.back().own - sorted.front().own);
-  const bool significant =
-      moved > 3 * drifting.spread_ns && drifting.spread_ns < fit.spread_ns * 2 / 3;
+  // Quartz clocks are within 100 ppm of each other; what goes beyond is no drift.
+  constexpr double kMostDrift = 1e-4;
+  const bool significant = std::abs(drifting.map.drift) <= kMostDrift &&
+                           moved > 3 * drifting.spread_ns && drifting.spread_ns < fit.spread_ns / 2;
   return significant ? drifting : fit;
 }
 

@@ -19,8 +19,8 @@ struct ClockFit {
 };
 
 // Offset: median of (reference − own). A linear drift is added where the trace is long enough to
-// show one: it must move the ends by more than three times what remains as spread, and take away
-// at least a third of the spread. O(n) but for the medians. `ends` must not be empty.
+// show one: it must be no more than 100 ppm, move the ends by more than three times what remains as
+// spread, and take away at least half of the spread. O(n log n). `ends` must not be empty.
 [[nodiscard]] ClockFit fit_clock(const std::vector<SharedEnd>& ends);
 
 // One collective as seen by two ranks, by position.

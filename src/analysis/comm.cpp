@@ -9,6 +9,7 @@
 #include "analysis/comm_calls.h"
 #include "analysis/comm_facts.h"
 #include "analysis/comm_names.h"
+#include "analysis/statistics.h"
 
 namespace pyrometer::analysis {
 namespace {
@@ -21,20 +22,6 @@ using model::DurationNs;
 using model::Index;
 using model::Interval;
 using model::kNone;
-
-model::DurationStats stats_of(std::vector<DurationNs>& durations) {
-  model::DurationStats stats;
-  stats.count = static_cast<std::int64_t>(durations.size());
-  if (durations.empty()) return stats;
-  std::sort(durations.begin(), durations.end());
-  stats.total = std::accumulate(durations.begin(), durations.end(), DurationNs{0});
-  const std::size_t n = durations.size();
-  stats.mean = stats.total / static_cast<DurationNs>(n);
-  stats.p50 = durations[(n - 1) / 2];
-  stats.p95 = durations[(n * 95 + 99) / 100 - 1];
-  stats.max = durations.back();
-  return stats;
-}
 
 // Gives every call inside the window its row, and the rows their counts, durations and bytes.
 void make_rows(const model::RankTimeline& t, Interval window, CommTable& table) {
@@ -63,7 +50,7 @@ void make_rows(const model::RankTimeline& t, Interval window, CommTable& table) 
     }
   }
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].stats = stats_of(durations[i]);
+    table.rows[i].stats = summarise(durations[i]);
   }
 }
 

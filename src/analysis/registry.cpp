@@ -1,5 +1,10 @@
+#include "analysis/balance.h"
+#include "analysis/comm.h"
+#include "analysis/comm_match.h"
+#include "analysis/dilation.h"
 #include "analysis/kernel_classes.h"
 #include "analysis/pass.h"
+#include "analysis/replay_pass.h"
 #include "analysis/steps.h"
 #include "analysis/waterfall.h"
 
@@ -10,8 +15,13 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> passes = {
       {"classes", classify_names, nullptr},
       {"steps", find_steps, nullptr},
+      {"dilation", estimate_dilation, nullptr},
+      {"comm", find_communication, nullptr},
+      {"comm_match", nullptr, match_collectives},
       {"waterfall", compute_waterfall, nullptr},
       {"waterfall_job", nullptr, sum_waterfalls},
+      {"balance", nullptr, compare_ranks},
+      {"replay", nullptr, replay_steps},
   };
   return passes;
 }
