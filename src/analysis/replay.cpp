@@ -68,6 +68,7 @@ class ChunkReplay {
   void host_part(const GraphItem& item);
   bool place(const GraphItem& item, Index k);
   void finish(const GraphItem& item, std::vector<double>& steps);
+  [[nodiscard]] float tail_of(const GraphItem& item) const;
   double meeting_end(Index meeting, double start, float transfer);
 
   const StepGraph& graph_;
@@ -137,10 +138,18 @@ void ChunkReplay::host_part(const GraphItem& item) {
   }
   host_ += static_cast<double>(time.own * own_factor_);
   if (item.queue_full && plan_.waits(item)) {
-    host_ = std::max(host_, ended_[item.awaited - first_activity_] + item.tail);
+    host_ = std::max(host_, ended_[item.awaited - first_activity_] + tail_of(item));
   }
   release_ = host_;
   device_factor_ = plan_.device_factor(item) * own_factor_;
+}
+
+float ChunkReplay::tail_of(const GraphItem& item) const {
+  if (!settings_.typical_delays) return item.tail;
+  const GraphDelays& delays = chunk_.delays;
+  if (item.kind == ItemKind::kAlloc) return delays.alloc_tail;
+  if (item.queue_full) return delays.queue_tail;
+  return item.is_copy_wait ? delays.copy_tail : delays.sync_tail;
 }
 
 double ChunkReplay::meeting_end(Index meeting, double start, float transfer) {
@@ -170,10 +179,15 @@ bool ChunkReplay::place(const GraphItem& item, Index k) {
     ended = stream;
     return true;
   }
-  double start = std::max(not_before_, release_ + activity.latency);
+  const bool typical = settings_.typical_delays;
+  const GraphDelays& delays = chunk_.delays;
+  const float latency =
+      typical ? delays.latency[static_cast<std::size_t>(activity.role)] : activity.latency;
+  double start = std::max(not_before_, release_ + latency);
   if (k != item.first_activity && item.activity_count > 1) start = not_before_;
   if (activity.dep != kNone) {
-    start = std::max(start, ended_[activity.dep - first_activity_] + activity.dep_delay);
+    start = std::max(start, ended_[activity.dep - first_activity_] +
+                                (typical ? delays.dep_delay : activity.dep_delay));
   }
   if (activity.role == ActivityRole::kH2D && plan_.edit.h2d_overlapped) {
     copies_ = std::max(copies_, start) + duration;
@@ -181,7 +195,8 @@ bool ChunkReplay::place(const GraphItem& item, Index k) {
     work_ = std::max(work_, copies_);
     return true;
   }
-  if (follows_[activity.stream] != 0) start = std::max(start, stream + activity.gap);
+  if (follows_[activity.stream] != 0)
+    start = std::max(start, stream + (typical ? delays.gap : activity.gap));
   ended = start + duration;
   const Index meeting = meeting_of_ == nullptr ? kNone : (*meeting_of_)[k];
   if (meeting != kNone) {
@@ -199,7 +214,7 @@ bool ChunkReplay::place(const GraphItem& item, Index k) {
 
 void ChunkReplay::finish(const GraphItem& item, std::vector<double>& steps) {
   if (item.wait != WaitFor::kNothing && !item.queue_full && plan_.waits(item)) {
-    const double tail = static_cast<double>(item.tail) *
+    const double tail = static_cast<double>(tail_of(item)) *
                         (item.kind == ItemKind::kAlloc ? plan_.edit.alloc_calls : 1);
     double until = 0;
     if (item.wait == WaitFor::kDevice) {

@@ -45,6 +45,7 @@ void add_chunk(graph::Chunk& chunk) {
   graph::measure_host(chunk);
   graph::name_paths(chunk);
   graph::connect(chunk);
+  graph::summarize_delays(chunk.graph, chunk.graph.chunks.back());
   graph::attribute_profiler_time(chunk);
   graph::name_syncs(chunk);
   graph::find_checkpoints(chunk);

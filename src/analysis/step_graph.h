@@ -97,6 +97,15 @@ struct GraphActivity {
   float waves = -1;  // blocks / SMs; -1: not known
 };
 
+// Typical delays (medians) of a chunk, ns. A replay on these instead of each call's own shows how
+// much of the step the edges explain by themselves.
+struct GraphDelays {
+  std::array<float, 5> latency{};  // by ActivityRole
+  float gap = 0;
+  float dep_delay = 0;
+  float sync_tail = 0, copy_tail = 0, queue_tail = 0, alloc_tail = 0;
+};
+
 struct GraphStream {
   model::DeviceId device = 0;
   std::int32_t stream = 0;
@@ -117,7 +126,8 @@ struct GraphChunk {
   model::Index first_step_in_graph = 0;         // steps of the chunks before it
   model::TimeNs start = 0;                      // when the first step starts on the host
   std::vector<model::TimeNs> stream_busy;       // by stream: end of the work launched before
-  std::vector<model::TimeNs> step_end;          // by step: all work launched in it has ended
+  GraphDelays delays;
+  std::vector<model::TimeNs> step_end;  // by step: all work launched in it has ended
   // When all work from before the chunk has ended and the host has come to its start.
   [[nodiscard]] model::TimeNs work_start() const;
 };

@@ -63,7 +63,8 @@ void collect_items(Chunk& chunk);  // items, their times, their activities; step
 void measure_host(Chunk& chunk);   // host time between items; step_graph_host.cpp
 void name_paths(Chunk& chunk);     // annotations around items; step_graph_host.cpp
 void connect(Chunk& chunk);        // stream order, latencies, waits; step_graph_device.cpp
-void attribute_profiler_time(Chunk& chunk);  // step_graph_host.cpp
+void summarize_delays(const StepGraph& graph, GraphChunk& chunk);  // step_graph_delays.cpp
+void attribute_profiler_time(Chunk& chunk);                        // step_graph_host.cpp
 void name_syncs(Chunk& chunk);  // how waits were reached, what feeds them; step_graph_syncs.cpp
 void find_checkpoints(Chunk& chunk);  // pauses without a region of their own; step_graph_syncs.cpp
 

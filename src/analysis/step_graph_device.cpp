@@ -115,11 +115,10 @@ std::vector<TimeNs> Connector::busy_before() const {
       const Index call = a_.launch[row];
       const std::uint16_t stream = chunk_.dictionaries.stream(a_.device[row], a_.stream[row]);
       if (stream >= busy.size()) return;  // a stream that the chunk does not use
-      if (call == kNone || chunk_.timeline.api_calls.start[call] < chunk_.start) {
-        if (a_.end[row] > chunk_.start) busy[stream] = std::max(busy[stream], a_.end[row]);
-      } else {
-        reached[stream] = true;
-      }
+      const bool own = call != kNone && chunk_.timeline.api_calls.start[call] >= chunk_.start;
+      reached[stream] = reached[stream] || own;
+      if (reached[stream] || a_.end[row] <= chunk_.start) return;
+      busy[stream] = std::max(busy[stream], a_.end[row]);
     };
     constexpr Index kLookBack = 64;  // activities that may still run at the start
     const Index first = middle - rows.begin > kLookBack ? middle - kLookBack : rows.begin;

@@ -1,5 +1,6 @@
 // Which host calls become items, in which order, and which activities they launch.
 #include <algorithm>
+#include <set>
 
 #include "analysis/step_graph_builder.h"
 
@@ -178,14 +179,21 @@ void add_launched(Chunk& chunk, Index call) {
   for (const Index row : rows) add_activity(chunk, row);
 }
 
-// Activities whose launch was not seen, by start. They ride on the item before them.
+// Activities whose launch was not seen, by start; they ride on the item before them. Those before the
+// first own work of their stream were launched before the chunk: they only keep the stream busy.
 std::vector<Index> unlinked_rows(const Chunk& chunk) {
   const auto& a = chunk.timeline.activities;
   std::vector<Index> rows;
   for (const model::Device& device : chunk.timeline.devices) {
     const Index end = first_from(a.start, device.activities, chunk.step_host_end.back());
+    std::set<std::int32_t> reached;
     for (Index i = first_from(a.start, device.activities, chunk.start); i < end; ++i) {
-      if (a.launch[i] == kNone) rows.push_back(i);
+      const Index call = a.launch[i];
+      if (call != kNone) {
+        if (chunk.timeline.api_calls.start[call] >= chunk.start) reached.insert(a.stream[i]);
+      } else if (reached.contains(a.stream[i])) {
+        rows.push_back(i);
+      }
     }
   }
   std::sort(rows.begin(), rows.end(), [&a](Index x, Index y) {

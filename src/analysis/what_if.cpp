@@ -103,11 +103,12 @@ double WhatIf::Impl::replayed(const Edit& edit, const ReplaySettings& settings) 
 }
 
 void WhatIf::Impl::set_baselines() {
-  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, {}});
+  // The test of the model: what the edges explain without each call's own delays.
+  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, true, {}});
   const std::array<std::vector<double>, 3> without{
-      rank_steps({}, {kCorrectedLow, CommMode::kTogether, {}}),
-      rank_steps({}, {kCorrected, CommMode::kTogether, {}}),
-      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, {}})};
+      rank_steps({}, {kCorrectedLow, CommMode::kTogether, false, {}}),
+      rank_steps({}, {kCorrected, CommMode::kTogether, false, {}}),
+      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, false, {}})};
   baseline.available = true;
   baseline.unavailable.clear();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -135,7 +136,7 @@ void WhatIf::Impl::set_baselines() {
 
 // Every rank's own work, step by step, is scaled to what all have in common.
 double WhatIf::Impl::balanced(const Edit& edit, ProfilerLevel level) const {
-  ReplaySettings settings{level, CommMode::kAlone, {}};
+  ReplaySettings settings{level, CommMode::kAlone, false, {}};
   const StepLengths alone = replay(ranks, meetings, edit, settings);
   settings.own_time.resize(alone.size());
   for (std::size_t r = 0; r < alone.size(); ++r) settings.own_time[r].resize(alone[r].size(), 1);
@@ -173,7 +174,7 @@ double WhatIf::Impl::step(const Edit& edit, ProfilerLevel level) const {
     return std::max(step(rest, level), loader / edit.loader_workers / edit.batch);
   }
   if (edit.no_skew && !meetings.ranks.empty()) return balanced(edit, level);
-  return replayed(edit, {level, CommMode::kTogether, {}});
+  return replayed(edit, {level, CommMode::kTogether, false, {}});
 }
 
 // Between the estimates, weights are linear; below the lowest they fall to none.

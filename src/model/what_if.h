@@ -27,7 +27,9 @@ struct ReplayBaseline {
   bool available = false;
   std::string unavailable;  // why not
   double measured_ns = 0;   // mean step in the trace
-  double replayed_ns = 0;   // same, replayed unchanged
+  // The same, replayed unchanged on typical delays: what the model explains without each call's own
+  // unexplained delay. Predictions keep those delays.
+  double replayed_ns = 0;
   double error = 0;         // |replayed − measured| / measured
   double corrected_ns = 0;  // mean step without the profiler
   double corrected_low_ns = 0, corrected_high_ns = 0;
