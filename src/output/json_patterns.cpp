@@ -1,0 +1,95 @@
+#include "output/json_parts.h"
+#include "output/words.h"
+
+namespace pyrometer::output {
+namespace {
+
+using base::JsonLayout;
+using base::JsonWriter;
+
+void write_sequences(JsonWriter& json, const model::RankTimeline& timeline,
+                     const model::Patterns& patterns) {
+  json.begin_array();
+  for (const model::RepeatedSequence& sequence : patterns.sequences) {
+    json.begin_object();
+    json.member("count", sequence.count);
+    json.member("device_ns", sequence.device_total);
+    json.member("span_ns", sequence.span_total);
+    json.key("kernels");
+    json.begin_array();
+    for (const model::NameId name : sequence.kernels) json.value(timeline.name(name));
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_outliers(JsonWriter& json, const model::RankAnalysis& analysis) {
+  json.begin_array();
+  for (const model::StepOutlier& outlier : analysis.patterns.outliers) {
+    json.begin_object(JsonLayout::kInline);
+    const auto& steps = analysis.steps.steps;
+    json.member("step", outlier.step < steps.size() ? std::optional(steps[outlier.step].number)
+                                                    : std::nullopt);
+    json.member("length_ns", outlier.length);
+    json.member("sigmas", outlier.sigmas);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_critical_path(JsonWriter& json, const model::RankTimeline& timeline,
+                         const model::RankAnalysis& analysis) {
+  const model::CriticalPath& path = analysis.patterns.critical_path;
+  const auto& steps = analysis.steps.steps;
+  if (path.step >= steps.size()) {
+    json.null();
+    return;
+  }
+  const auto write = [&](model::CriticalSegment::Kind kind, model::NameId name) {
+    json.member("kind", word_for(kind).id);
+    json.member("name", if_given(timeline.name(name)));
+  };
+  json.begin_object();
+  json.member("step", steps[path.step].number);
+  json.key("summary");
+  json.begin_array();
+  for (const model::CriticalPath::Row& row : path.summary) {
+    json.begin_object(JsonLayout::kInline);
+    write(row.kind, row.name);
+    json.member("total_ns", row.total);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("segments");
+  json.begin_array();
+  for (const model::CriticalSegment& segment : path.segments) {
+    json.begin_object(JsonLayout::kInline);
+    write(segment.kind, segment.name);
+    json.member("offset_ns", segment.span.start - analysis.steps.window.start);
+    json.member("length_ns", segment.span.length());
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+void write_patterns_json(JsonWriter& json, const model::RankTimeline& timeline,
+                         const model::RankAnalysis& analysis) {
+  const model::Patterns& patterns = analysis.patterns;
+  json.begin_object();
+  json.member("same_sequence_every_step", patterns.same_sequence_every_step);
+  json.key("repeated_sequences");
+  write_sequences(json, timeline, patterns);
+  json.key("step_outliers");
+  write_outliers(json, analysis);
+  json.member("outlier_period_steps",
+              patterns.outlier_period > 0 ? std::optional(patterns.outlier_period) : std::nullopt);
+  json.key("critical_path");
+  write_critical_path(json, timeline, analysis);
+  json.end_object();
+}
+
+}  // namespace pyrometer::output

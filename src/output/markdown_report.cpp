@@ -1,0 +1,238 @@
+#include "output/markdown_report.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "output/bars.h"
+#include "output/display.h"
+#include "output/sections.h"
+#include "output/summary.h"
+#include "output/units.h"
+#include "output/waterfall_view.h"
+
+namespace pyrometer::output {
+namespace {
+
+constexpr int kNameWidth = 72;  // of names in tables
+
+// Text with everything that Markdown or HTML would act on taken literally. Names in a trace must
+// not be able to make links, mentions or markup.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text, true)) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '@':
+        out += "&#64;";
+        break;
+      case '#':
+        out += "&#35;";
+        break;
+      case ':':
+        out += "&#58;";
+        break;  // no links out of "https:"
+      case '\\':
+      case '`':
+      case '*':
+      case '_':
+      case '[':
+      case ']':
+      case '|':
+      case '~':
+      case '$':
+        out += '\\';
+        [[fallthrough]];
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// A code block whose fence is longer than any run of backticks in it.
+std::string code_block(std::string_view code) {
+  std::size_t run = 0;
+  std::size_t longest = 0;
+  for (const char c : code) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
+  std::string out = fence + "python\n";
+  while (!code.empty()) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    out += printable(code.substr(0, end), true) + "\n";
+    code.remove_prefix(std::min(end + 1, code.size()));
+  }
+  return out + fence + "\n";
+}
+
+std::string table_of(const Table& table) {
+  std::string out = "|";
+  for (const Column& column : table.columns) out += " " + escaped(column.title) + " |";
+  out += "\n|";
+  for (const Column& column : table.columns) {
+    out += column.align == Align::kRight ? " ---: |" : " --- |";
+  }
+  out += "\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    out += "|";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += " " + escaped(fit_cell(row[i], table.columns[i], kNameWidth, true)) + " |";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string section_of(const Section& section) {
+  std::string out = "\n";
+  if (!section.note.empty()) out += escaped(section.note) + "\n\n";
+  if (!section.table.rows.empty()) out += table_of(section.table) + "\n";
+  for (const std::string& line : section.lines) out += escaped(line) + "\n\n";
+  return out;
+}
+
+std::string folded(const std::string& title, const std::string& content) {
+  return "<details><summary>" + escaped(title) + "</summary>\n" + content + "\n</details>\n\n";
+}
+
+std::string head_of(const Report& report) {
+  std::string out = "## Pyrometer\n\n";
+  if (!report.diagnosis.verdict.empty()) {
+    out += "**" + escaped(report.diagnosis.verdict) + "**\n\n";
+  }
+  out += "- trace: " + escaped(describe_files(report)) + "\n";
+  out += "- job: " +
+         escaped(describe_gpus(report) + " · " + describe_ranks(report) + " · " +
+                 describe_steps(report) + " · " + describe_window(report)) +
+         "\n";
+  out += "- step: " + escaped(describe_step_time(report)) + "\n";
+  if (report.price) {
+    const std::int64_t gpus = cost::usage_of(report.job).gpus;
+    out += "- price: " +
+           escaped(format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour, " +
+                   format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +
+                   count_of(gpus, "GPU")) +
+           "\n";
+  }
+  return out + "\n";
+}
+
+std::string waterfall_of(const Report& report) {
+  const WaterfallView view = view_of(report.job.causes);
+  if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
+  const cost::Usage usage = cost::usage_of(report.job);
+  const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
+  const DurationUnit unit = duration_unit(static_cast<double>(view.total) / steps);
+  std::string out = "| where the GPU time goes | share | | " + std::string(unit.name) +
+                    (usage.gpu_steps > 0 ? "/step |" : " |") + (report.price ? " USD/day |" : "") +
+                    "\n| --- | ---: | --- | ---: |" + (report.price ? " ---: |" : "") + "\n";
+  const auto row = [&](std::string label, std::int64_t tenths, model::DurationNs time,
+                       const std::string& drawn, const char* mark) {
+    const double fraction = static_cast<double>(time) / static_cast<double>(view.total);
+    out += std::string("| ") + mark + escaped(label) + mark + " | " + mark +
+           format_tenths_of_percent(tenths) + mark + " | " + drawn + " | " +
+           unit.format(static_cast<double>(time) / steps) + " |";
+    if (report.price) {
+      out +=
+          " " + format_usd(cost::usd_per_day(fraction, usage.gpus, *report.price)).substr(1) + " |";
+    }
+    out += "\n";
+  };
+  for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
+    row(half == &view.idle ? "GPU idle" : "GPU busy", half->tenths, half->time, "", "**");
+    for (const WaterfallRow& each : half->rows) {
+      constexpr int kBar = 20;
+      const double fraction = static_cast<double>(each.time) / static_cast<double>(view.total);
+      row(each.label, each.tenths, each.time, bar(fraction, kBar, true), "");
+    }
+  }
+  out += "\n";
+  for (const std::string& note : waterfall_notes(report)) out += escaped(note) + "\n\n";
+  return out;
+}
+
+std::string finding_of(std::size_t number, const model::Finding& finding, const Report& report) {
+  constexpr std::string_view kSeverity[] = {"info", "warning", "**critical**"};
+  constexpr std::string_view kConfidence[] = {"low", "medium", "high"};
+  std::string out = "### " + std::to_string(number) + "\\. " + escaped(finding.title) + "\n\n";
+  out += std::string(kSeverity[static_cast<std::size_t>(finding.severity)]) + ", confidence " +
+         std::string(kConfidence[static_cast<std::size_t>(finding.confidence)]) + " · `" +
+         printable(finding.id, true) + "`\n\n";
+  if (!finding.summary.empty()) out += escaped(finding.summary) + "\n\n";
+  for (const model::Evidence& evidence : finding.evidence) {
+    out += "- " + escaped(describe_evidence(evidence)) + "\n";
+  }
+  if (finding.prediction) {
+    out += "- **predicted: " + escaped(describe_prediction(*finding.prediction)) + "**\n";
+    const std::string saving = describe_saving(report, *finding.prediction);
+    if (!saving.empty()) out += "- saves " + escaped(saving) + "\n";
+  } else if (!finding.no_prediction.empty()) {
+    out += "- not predicted: " + escaped(finding.no_prediction) + "\n";
+  }
+  for (const std::string& where : finding.where) out += "- where: " + escaped(where) + "\n";
+  out += "\n";
+  if (!finding.fix.empty()) out += escaped(finding.fix) + "\n\n";
+  if (!finding.fix_code.empty()) out += code_block(finding.fix_code) + "\n";
+  return out;
+}
+
+std::string findings_of(const Report& report, const TextStyle& style) {
+  const auto& findings = report.diagnosis.findings;
+  if (findings.empty()) return "Nothing found that is worth changing.\n\n";
+  std::string out;
+  std::string rest;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const bool shown = i < static_cast<std::size_t>(std::max(0, style.max_findings));
+    (shown ? out : rest) += finding_of(i + 1, findings[i], report);
+  }
+  if (!rest.empty()) out += folded("More findings", "\n" + rest);
+  if (joint_is_news(report.diagnosis)) {
+    const std::string saving = describe_saving(report, *report.diagnosis.joint);
+    out += "All fixes together: **" + escaped(describe_prediction(*report.diagnosis.joint)) + "**" +
+           (saving.empty() ? "" : "; saves " + escaped(saving)) + ".\n\n";
+  }
+  return out;
+}
+
+std::string limits_of(const Report& report) {
+  std::string out = "\n";
+  for (const ImportNote& note : import_notes(report)) {
+    out += std::string("- ") + (note.data_loss ? "**data lost** " : "mended ") +
+           escaped(note.text) + "\n";
+  }
+  for (const std::string& note : report.timeline.notes) out += "- " + escaped(note) + "\n";
+  out += "- " + escaped(describe_replay(report)) + "\n";
+  for (const model::NotJudged& item : report.diagnosis.not_judged) {
+    out += "- not judged: `" + printable(item.id, true) + "`: " + escaped(item.reason) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+bool write_markdown_report(const Report& report, const TextStyle& style,
+                           const base::TextSink& sink) {
+  std::string out = head_of(report) + waterfall_of(report);
+  if (report.timeline.ranks.size() > 1) {
+    out += "### Ranks\n" + section_of(ranks_section(report, report.timeline.ranks.size()));
+  }
+  out += findings_of(report, style);
+  if (!sink(out)) return false;
+  for (const Section& section : detail_sections(report, {.top_n = style.top_n})) {
+    if (!sink(folded(section.title, section_of(section)))) return false;
+  }
+  return sink(folded("How sure this is", limits_of(report)));
+}
+
+}  // namespace pyrometer::output

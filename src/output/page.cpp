@@ -1,0 +1,182 @@
+#include "output/page.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "output/display.h"
+
+namespace pyrometer::output {
+namespace {
+
+constexpr int kWidestProse = 100;
+
+std::string_view escape_of(Ink ink) {
+  switch (ink) {
+    case Ink::kStrong:
+      return "\x1b[1m";
+    case Ink::kFaint:
+      return "\x1b[2m";
+    case Ink::kBad:
+      return "\x1b[1;31m";
+    case Ink::kWarn:
+      return "\x1b[33m";
+    case Ink::kGood:
+      return "\x1b[32m";
+    case Ink::kInfo:
+      return "\x1b[36m";
+    case Ink::kPlain:
+      break;
+  }
+  return {};
+}
+
+std::string spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(0, count)), ' ');
+}
+
+// Units that must not begin a line: their number stands before them.
+bool is_unit(std::string_view word) {
+  constexpr std::array<std::string_view, 19> kUnits = {
+      "ns",  "µs",  "us",   "ms", "s", "min", "h", "B",    "KiB", "MiB",
+      "GiB", "TiB", "GB/s", "×",  "x", "°C",  "W", "GPUs", "GPU"};
+  while (!word.empty() && std::string_view(",.;:)").find(word.back()) != std::string_view::npos) {
+    word.remove_suffix(1);
+  }
+  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
+
+bool ends_with_digit(std::string_view word) {
+  return !word.empty() && word.back() >= '0' && word.back() <= '9';
+}
+
+// What must stay on one line: one word, or several that belong together.
+using Chunk = std::vector<Span>;
+
+int chunk_width(const Chunk& chunk) {
+  int width = 0;
+  for (const Span& span : chunk) width += display_width(span.text);
+  return width;
+}
+
+// Breaks spans into chunks at single spaces. Spans that touch without a space belong together.
+std::vector<Chunk> chunks_of(const std::vector<Span>& spans, bool unicode) {
+  std::vector<Chunk> chunks;
+  bool open = false;  // whether the next word continues the last chunk
+  for (const Span& span : spans) {
+    const std::string clean = printable(span.text, unicode);
+    std::string_view rest = clean;
+    while (!rest.empty()) {
+      if (rest.front() == ' ') {
+        open = false;
+        rest.remove_prefix(1);
+        continue;
+      }
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(word.size());
+      const bool glued =
+          !chunks.empty() && !open && is_unit(word) && ends_with_digit(chunks.back().back().text);
+      if (glued) {
+        chunks.back().push_back({" " + std::string(word), span.ink});
+      } else if (open) {
+        chunks.back().push_back({std::string(word), span.ink});
+      } else {
+        chunks.push_back({{std::string(word), span.ink}});
+      }
+      open = true;
+    }
+  }
+  return chunks;
+}
+
+}  // namespace
+
+Page::Page(const TextStyle& style)
+    : width_(std::clamp(style.width, 40, 160)), color_(style.color), unicode_(style.unicode) {}
+
+std::string Page::inked(std::string_view clean, Ink ink) const {
+  const std::string_view escape = color_ ? escape_of(ink) : std::string_view{};
+  if (escape.empty() || clean.empty()) return std::string(clean);
+  return std::string(escape) + std::string(clean) + "\x1b[0m";
+}
+
+void Page::blank() { out_ += '\n'; }
+
+void Page::heading(std::string_view text) {
+  blank();
+  line({{std::string(text), Ink::kStrong}});
+}
+
+void Page::line(const std::vector<Span>& spans) {
+  for (const Span& span : spans) out_ += inked(printable(span.text, unicode_), span.ink);
+  while (out_.ends_with(' ')) out_.pop_back();
+  out_ += '\n';
+}
+
+void Page::paragraph(int indent, int hang, const std::vector<Span>& spans) {
+  const int limit = std::min(width_, kWidestProse);
+  out_ += spaces(indent);
+  int column = indent;
+  bool fresh = true;  // nothing on this line yet
+  for (const Chunk& chunk : chunks_of(spans, unicode_)) {
+    const int width = chunk_width(chunk);
+    if (!fresh && column + 1 + width > limit) {
+      out_ += '\n' + spaces(hang);
+      column = hang;
+      fresh = true;
+    }
+    if (!fresh) out_ += ' ';
+    for (const Span& span : chunk) out_ += inked(span.text, span.ink);
+    column += width + (fresh ? 0 : 1);
+    fresh = false;
+  }
+  out_ += '\n';
+}
+
+void Page::labelled(int indent, int label_width, std::string_view label,
+                    const std::vector<Span>& text) {
+  const std::string clean = printable(label, unicode_);
+  out_ += spaces(indent) + inked(clean, Ink::kFaint);
+  // The paragraph writes its own indent, from the beginning of the line.
+  const int written = indent + display_width(clean);
+  const int column = indent + label_width;
+  out_ += spaces(column - written);
+  Page beside(TextStyle{.color = color_, .unicode = unicode_, .width = width_});
+  beside.paragraph(column, column, text);
+  out_ += std::string_view(beside.out_).substr(static_cast<std::size_t>(column));
+}
+
+void Page::code(int indent, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string row(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (std::size_t tab = row.find('\t'); tab != std::string::npos; tab = row.find('\t')) {
+      row.replace(tab, 1, "    ");
+    }
+    line({{spaces(indent)}, {row, Ink::kInfo}});
+  }
+}
+
+void Page::table(int indent, const Table& table) {
+  const TableLayout layout = lay_out(table, width_ - indent, unicode_);
+  const auto put = [&](const auto& cell_of, Ink ink) {
+    std::string row = spaces(indent);
+    for (std::size_t k = 0; k < layout.columns.size(); ++k) {
+      const Column& column = table.columns[layout.columns[k]];
+      const std::string cell =
+          fit_cell(cell_of(layout.columns[k]), column, layout.widths[k], unicode_);
+      row += column.align == Align::kRight ? pad_left(cell, layout.widths[k])
+                                           : pad_right(cell, layout.widths[k]);
+      if (k + 1 < layout.columns.size()) row += spaces(kColumnGap);
+    }
+    while (row.ends_with(' ')) row.pop_back();
+    line({{row, ink}});
+  };
+  put([&](std::size_t i) { return table.columns[i].title; }, Ink::kFaint);
+  for (const std::vector<std::string>& cells : table.rows) {
+    put([&](std::size_t i) { return cells[i]; }, Ink::kPlain);
+  }
+}
+
+}  // namespace pyrometer::output

@@ -1,0 +1,303 @@
+#include "output/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cost/price.h"
+#include "output/units.h"
+
+namespace pyrometer::output {
+namespace {
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+// "a, b and c".
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += i + 1 == words.size() ? " and " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+std::string range_text(std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high);
+}
+
+bool same_within(double a, double b, double share) {
+  return std::abs(a - b) <= share * std::abs(b);
+}
+
+}  // namespace
+
+std::string count_of(std::int64_t count, const std::string& noun) {
+  return format_count(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string describe_gpus(const Report& report) {
+  std::map<std::string, std::int64_t> by_name;
+  for (std::size_t r = 0; r < report.job.ranks.size(); ++r) {
+    for (const model::DeviceWaterfall& device : report.job.ranks[r].waterfall.devices) {
+      if (device.window.length() <= 0) continue;
+      const std::string& name = report.timeline.ranks[r].devices[device.device].name;
+      ++by_name[name.empty() ? "GPU of unknown kind" : name];
+    }
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, count] : by_name) words.push_back(fmt::format("{} × {}", count, name));
+  return words.empty() ? "no GPU activity" : join(words);
+}
+
+std::string describe_ranks(const Report& report) {
+  if (report.timeline.ranks.empty()) return "no ranks";
+  std::vector<std::string> runs;  // of consecutive ranks
+  std::int32_t world = -1;
+  const auto& ranks = report.timeline.ranks;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t j = i;
+    while (j + 1 < ranks.size() && ranks[j + 1].info.rank == ranks[j].info.rank + 1) ++j;
+    runs.push_back(range_text(ranks[i].info.rank, ranks[j].info.rank));
+    i = j + 1;
+  }
+  for (const model::RankTimeline& rank : ranks) world = std::max(world, rank.info.world_size);
+  std::string text = (ranks.size() == 1 ? "rank " : "ranks ") + join(runs);
+  if (world > static_cast<std::int32_t>(ranks.size())) text += fmt::format(" of {}", world);
+  return text;
+}
+
+std::string describe_steps(const Report& report) {
+  std::set<std::int64_t> counts;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    counts.insert(static_cast<std::int64_t>(rank.steps.steps.size()));
+  }
+  if (counts.empty() || *counts.rbegin() == 0) return "no steps found";
+  const bool one = *counts.begin() == 1 && *counts.rbegin() == 1;
+  return range_text(*counts.begin(), *counts.rbegin()) + (one ? " step" : " steps");
+}
+
+std::string describe_files(const Report& report) {
+  std::vector<std::string> names;
+  for (const model::RankTimeline& rank : report.timeline.ranks) {
+    std::string name = file_name(rank.info.file);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  if (names.empty()) return "";
+  if (names.size() == 1) return names.front();
+  return names.front() + fmt::format(" and {} more", names.size() - 1);
+}
+
+std::string describe_window(const Report& report) {
+  model::DurationNs longest = 0;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    longest = std::max(longest, rank.steps.window.length());
+  }
+  return format_duration(static_cast<double>(longest)) + " window";
+}
+
+StepTime step_time(const Report& report) {
+  StepTime time;
+  const model::RankAnalysis* pace = nullptr;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    if (rank.steps.steps.empty()) continue;
+    const auto key = [](const model::RankAnalysis& r) {
+      return std::pair(r.replay.available ? r.replay.corrected_ns : 0.0,
+                       static_cast<double>(r.steps.stats.mean));
+    };
+    if (pace == nullptr || key(rank) > key(*pace)) pace = &rank;
+  }
+  if (pace == nullptr) return time;
+  time.known = true;
+  time.recorded_ns = static_cast<double>(pace->steps.stats.mean);
+  time.corrected = pace->replay.available;
+  if (!time.corrected) {
+    time.why_not = pace->replay.unavailable;
+    return time;
+  }
+  time.without_profiler_ns = pace->replay.corrected_ns;
+  time.low_ns = pace->replay.corrected_low_ns;
+  time.high_ns = pace->replay.corrected_high_ns;
+  time.basis = pace->dilation.available ? pace->dilation.basis : pace->dilation.unavailable;
+  time.replay_error = pace->replay.error;
+  return time;
+}
+
+std::string describe_step_time(const Report& report) {
+  const StepTime time = step_time(report);
+  if (!time.known) return "no steps, so no step time";
+  std::string text = format_duration(time.recorded_ns) + " as recorded";
+  if (!time.corrected) {
+    return text + (time.why_not.empty() ? "" : "; not known without the profiler: " + time.why_not);
+  }
+  constexpr double kSame = 0.005;
+  text += ", " + format_duration(time.without_profiler_ns) + " without the profiler";
+  std::string basis = time.basis;
+  if (!same_within(time.low_ns, time.high_ns, kSame)) {
+    const std::string range = format_duration_range(time.low_ns, time.high_ns);
+    basis = basis.empty() ? range : range + "; " + basis;
+  }
+  return basis.empty() ? text : text + " (" + basis + ")";
+}
+
+namespace {
+
+std::vector<std::string> unattributed_notes(const Report& report) {
+  std::map<std::string, model::DurationNs> by_reason;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    for (const model::DeviceWaterfall& device : rank.waterfall.devices) {
+      for (const model::UnattributedReason& r : device.unattributed) by_reason[r.reason] += r.time;
+    }
+  }
+  const auto whole = static_cast<double>(model::total(report.job.causes));
+  std::vector<std::string> notes;
+  for (const auto& [reason, time] : by_reason) {
+    if (time == 0) continue;
+    notes.push_back(fmt::format("Unattributed, {}: {}.",
+                                format_percent(static_cast<double>(time) / whole), reason));
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> waterfall_notes(const Report& report) {
+  std::vector<std::string> notes = unattributed_notes(report);
+  const bool communicates = model::at(report.job.causes, model::Cause::kCommTransfer) > 0;
+  const bool skew_known =
+      std::any_of(report.job.ranks.begin(), report.job.ranks.end(),
+                  [](const model::RankAnalysis& rank) { return rank.waterfall.skew_known; });
+  if (communicates && !skew_known) {
+    notes.emplace_back(
+        "How much of the communication is waiting for a later rank is not known: "
+        "that takes the traces of several ranks.");
+  }
+  const StepTime time = step_time(report);
+  constexpr double kWorthSaying = 0.97;
+  if (time.corrected && time.without_profiler_ns < kWorthSaying * time.recorded_ns) {
+    notes.emplace_back(
+        "The profiler slows the host down, so the idle shares are upper bounds; predictions "
+        "are made on the time without it.");
+  }
+  return notes;
+}
+
+std::string describe_prediction(const model::Prediction& prediction) {
+  const double low = std::min(prediction.low_ns, prediction.high_ns);
+  const double high = std::max(prediction.low_ns, prediction.high_ns);
+  return fmt::format(
+      "{} → {} per step, {} as fast", format_duration(prediction.baseline_ns),
+      format_duration_range(low, high),
+      format_speedup_range(prediction.baseline_ns / high, prediction.baseline_ns / low));
+}
+
+std::string describe_saving(const Report& report, const model::Prediction& prediction) {
+  if (!report.price) return "";
+  const cost::Usage usage = cost::usage_of(report.job);
+  const cost::Saving saving = cost::saving_of(prediction);
+  if (usage.gpus == 0 || !(saving.share.high > 0)) return "";
+  const auto a_day = [&](double share) {
+    return cost::usd_per_day(share, usage.gpus, *report.price);
+  };
+  return fmt::format("{} of the step: {} a day on {}",
+                     format_percent_range(saving.share.low, saving.share.high),
+                     format_usd_range(a_day(saving.share.low), a_day(saving.share.high)),
+                     count_of(usage.gpus, "GPU"));
+}
+
+std::string describe_evidence(const model::Evidence& evidence) {
+  std::string text = evidence.fact + " " + format_quantity(evidence.value, evidence.unit);
+  if (!evidence.note.empty()) text += " " + evidence.note;
+  if (!evidence.threshold) return text;
+  std::string comparison = evidence.comparison;
+  if (comparison == ">=") comparison = "≥";
+  if (comparison == "<=") comparison = "≤";
+  return text + fmt::format(" (threshold {}{}{})", comparison, comparison.empty() ? "" : " ",
+                            format_quantity(*evidence.threshold, evidence.unit));
+}
+
+std::string describe_replay(const Report& report) {
+  const StepTime time = step_time(report);
+  if (!time.known) return "No predictions: no steps were found in the trace.";
+  if (!time.corrected) {
+    return "No predictions: " +
+           (time.why_not.empty() ? "the steps could not be replayed" : time.why_not) + ".";
+  }
+  return fmt::format(
+      "Predictions replay the recorded steps with the change made; replayed unchanged, they are "
+      "{} off.",
+      format_percent(time.replay_error));
+}
+
+std::vector<ImportNote> import_notes(const Report& report) {
+  std::vector<ImportNote> lost;
+  std::vector<ImportNote> mended;
+  const bool several = report.timeline.ranks.size() > 1;
+  for (const model::RankTimeline& rank : report.timeline.ranks) {
+    for (const model::ImportCounter& counter : rank.stats.counters()) {
+      if (counter.count == 0) continue;
+      const bool loss = counter.severity == model::StatSeverity::kDataLoss;
+      std::string text = several ? fmt::format("rank {}: ", rank.info.rank) : "";
+      text +=
+          fmt::format("{} × {}", format_count(static_cast<double>(counter.count)), counter.kind);
+      if (counter.first_offset >= 0) {
+        text += fmt::format(", first at byte {}",
+                            format_count(static_cast<double>(counter.first_offset)));
+      }
+      if (!counter.help.empty()) text += ": " + counter.help;
+      (loss ? lost : mended).push_back({loss, std::move(text)});
+    }
+  }
+  lost.insert(lost.end(), mended.begin(), mended.end());
+  return lost;
+}
+
+std::string describe_not_judged(const Report& report) {
+  const std::vector<model::NotJudged>& items = report.diagnosis.not_judged;
+  if (items.empty()) return "";
+  std::vector<std::pair<std::string, std::int64_t>> reasons;  // in order of first use
+  for (const model::NotJudged& item : items) {
+    const auto same = std::find_if(reasons.begin(), reasons.end(),
+                                   [&](const auto& r) { return r.first == item.reason; });
+    if (same == reasons.end()) {
+      reasons.emplace_back(item.reason, 1);
+    } else {
+      ++same->second;
+    }
+  }
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr std::size_t kShown = 2;
+  std::string text = count_of(static_cast<std::int64_t>(items.size()), "check") + " not judged: ";
+  for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i) {
+    if (i > 0) text += "; ";
+    text += reasons[i].first;
+    if (reasons[i].second > 1) text += fmt::format(" ({}×)", reasons[i].second);
+  }
+  return text + (reasons.size() > kShown ? "; …" : "");
+}
+
+bool joint_is_news(const model::Diagnosis& diagnosis) {
+  if (!diagnosis.joint) return false;
+  return std::count_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+                       [](const model::Finding& f) { return f.prediction.has_value(); }) > 1;
+}
+
+model::Index detail_rank(const Report& report) {
+  const auto& ranks = report.job.ranks;
+  if (ranks.empty()) return model::kNone;
+  if (report.job.cross.slow_rank < ranks.size()) return report.job.cross.slow_rank;
+  for (model::Index i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i].waterfall.devices.empty()) return i;
+  }
+  return 0;
+}
+
+}  // namespace pyrometer::output

@@ -1,0 +1,71 @@
+// The sentences that every report for people has, whatever it is written in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "output/report.h"
+#include "output/table.h"
+
+namespace pyrometer::output {
+
+[[nodiscard]] std::string describe_gpus(const Report& report);   // "2 × NVIDIA H200"
+[[nodiscard]] std::string describe_ranks(const Report& report);  // "ranks 0–7", "rank 3 of 8"
+[[nodiscard]] std::string describe_steps(const Report& report);  // "20 steps", "no steps found"
+[[nodiscard]] std::string describe_files(const Report& report);  // names without their folders
+// Length of the analysed window; of the longest one where ranks differ.
+[[nodiscard]] std::string describe_window(const Report& report);
+
+// The step as recorded, and as it is without the profiler; of the rank that sets the pace.
+struct StepTime {
+  bool known = false;
+  double recorded_ns = 0;
+  bool corrected = false;  // false: `why_not` says why there is no figure without the profiler
+  double without_profiler_ns = 0, low_ns = 0, high_ns = 0;
+  std::string basis;  // of the correction
+  std::string why_not;
+  double replay_error = 0;  // of the unchanged replay; meaningful when corrected
+};
+[[nodiscard]] StepTime step_time(const Report& report);
+
+// "36.6 ms as recorded, 33.1 ms without the profiler (32.5–33.8 ms; record_shapes on)".
+[[nodiscard]] std::string describe_step_time(const Report& report);
+
+// What must be known to read the waterfall right, a sentence each. Often none.
+[[nodiscard]] std::vector<std::string> waterfall_notes(const Report& report);
+
+// "33.1 ms → 5.61–7.02 ms per step, 4.7–5.9× as fast".
+[[nodiscard]] std::string describe_prediction(const model::Prediction& prediction);
+
+// "$58.10–60.30 a day on 1 GPU"; empty without a price or without a saving.
+[[nodiscard]] std::string describe_saving(const Report& report,
+                                          const model::Prediction& prediction);
+
+// "measured 87.0%, threshold ≥ 20.0%".
+[[nodiscard]] std::string describe_evidence(const model::Evidence& evidence);
+
+// Why the replay's predictions may be believed, and how far.
+[[nodiscard]] std::string describe_replay(const Report& report);
+
+// What the import dropped or mended, a sentence each, data loss first.
+struct ImportNote {
+  bool data_loss = false;
+  std::string text;
+};
+[[nodiscard]] std::vector<ImportNote> import_notes(const Report& report);
+
+// "6 checks could not be judged: …", one sentence; empty when all were.
+[[nodiscard]] std::string describe_not_judged(const Report& report);
+
+// Whether predictions for all fixes together add something to those of the findings.
+[[nodiscard]] bool joint_is_news(const model::Diagnosis& diagnosis);
+
+// The rank that tables about one rank show: the slow one where it is known, else the first with
+// device activity, else the first. kNone without ranks.
+[[nodiscard]] model::Index detail_rank(const Report& report);
+
+// "1 GPU", "8 GPUs".
+[[nodiscard]] std::string count_of(std::int64_t count, const std::string& noun);
+
+}  // namespace pyrometer::output

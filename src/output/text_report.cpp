@@ -1,0 +1,114 @@
+#include "output/text_report.h"
+
+#include <algorithm>
+
+#include "output/display.h"
+#include "output/page.h"
+#include "output/sections.h"
+#include "output/summary.h"
+#include "output/text_parts.h"
+#include "output/units.h"
+
+namespace pyrometer::output {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kLabel = 8;
+constexpr std::size_t kFewRanks = 16;
+
+void write_head(Page& page, const Report& report) {
+  if (!report.diagnosis.verdict.empty()) {
+    page.paragraph(0, 0, {{report.diagnosis.verdict, Ink::kStrong}});
+    page.blank();
+  }
+  const auto row = [&](std::string_view label, const std::string& text) {
+    if (!text.empty()) page.labelled(kIndent, kLabel, label, {{text}});
+  };
+  constexpr int kMargin = kIndent + kLabel;
+  row("trace", shorten_middle(describe_files(report), page.width() - kMargin, page.unicode()));
+  row("job", describe_gpus(report) + " · " + describe_ranks(report) + " · " +
+                 describe_steps(report) + " · " + describe_window(report));
+  row("step", describe_step_time(report));
+  if (report.price) {
+    const std::int64_t gpus = cost::usage_of(report.job).gpus;
+    row("price", format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour (" +
+                     report.price->source +
+                     "): " + format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +
+                     count_of(gpus, "GPU"));
+  }
+}
+
+void write_section(Page& page, const Section& section) {
+  page.heading(section.title);
+  if (!section.note.empty()) page.paragraph(kIndent, kIndent, {{section.note, Ink::kFaint}});
+  if (!section.table.rows.empty()) page.table(kIndent, section.table);
+  for (const std::string& line : section.lines) page.paragraph(kIndent, kIndent + 2, {{line}});
+}
+
+// How far all this may be believed.
+void write_limits(Page& page, const Report& report, bool verbose) {
+  page.heading("How sure this is");
+  for (const ImportNote& note : import_notes(report)) {
+    page.paragraph(
+        kIndent, kIndent + 2,
+        {{note.data_loss ? "DATA LOST  " : "mended  ", note.data_loss ? Ink::kBad : Ink::kFaint},
+         {note.text}});
+  }
+  for (const std::string& note : report.timeline.notes) {
+    page.paragraph(kIndent, kIndent + 2, {{note}});
+  }
+  for (std::size_t i = 0; i < report.job.ranks.size(); ++i) {
+    const std::string& how = report.job.ranks[i].steps.how;
+    if (how.empty() || (i > 0 && how == report.job.ranks[i - 1].steps.how)) continue;
+    page.paragraph(kIndent, kIndent + 2, {{how}});
+  }
+  page.paragraph(kIndent, kIndent + 2, {{describe_replay(report)}});
+  if (!verbose) {
+    const std::string text = describe_not_judged(report);
+    if (!text.empty()) page.paragraph(kIndent, kIndent + 2, {{text}});
+    return;
+  }
+  for (const model::NotJudged& item : report.diagnosis.not_judged) {
+    page.paragraph(kIndent, kIndent + 2,
+                   {{"not judged  ", Ink::kFaint}, {item.id + ": " + item.reason}});
+  }
+}
+
+void write_hints(Page& page, const Report& report, bool verbose) {
+  std::string text;
+  if (!verbose) text += "-v shows all tables";
+  if (!report.price) text += std::string(text.empty() ? "" : ", ") + "--price USD adds money";
+  text += std::string(text.empty() ? "" : ", ") +
+          "--json and --md write the report for programs and for pull requests.";
+  page.blank();
+  page.paragraph(0, 0, {{text, Ink::kFaint}});
+}
+
+}  // namespace
+
+bool write_text_report(const Report& report, const TextStyle& style, const base::TextSink& sink) {
+  Page page(style);
+  write_head(page, report);
+  write_waterfall(page, report);
+  const std::size_t ranks = report.timeline.ranks.size();
+  if (ranks > 1) {
+    write_section(page, ranks_section(report, style.verbose ? ranks : kFewRanks));
+  }
+  write_findings(page, report, style);
+  if (!sink(page.take())) return false;
+
+  if (style.verbose) {
+    const SectionStyle section_style{.top_n = style.top_n,
+                                     .unicode = style.unicode,
+                                     .curve_width = std::min(60, page.width() - 4)};
+    for (const Section& section : detail_sections(report, section_style)) {
+      write_section(page, section);
+    }
+    if (!sink(page.take())) return false;
+  }
+  write_limits(page, report, style.verbose);
+  write_hints(page, report, style.verbose);
+  return sink(page.take());
+}
+
+}  // namespace pyrometer::output

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <functional>
+
+#include "cost/price.h"
+#include "output/bars.h"
+#include "output/display.h"
+#include "output/summary.h"
+#include "output/text_parts.h"
+#include "output/units.h"
+#include "output/waterfall_view.h"
+
+namespace pyrometer::output {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kNesting = 2;  // of causes under their half
+constexpr int kGap = 2;
+constexpr int kWidestLabel = 36;
+constexpr int kNarrowestLabel = 18;
+constexpr int kWidestBar = 40;
+constexpr int kNarrowestBar = 8;
+
+Ink ink_of(const WaterfallRow& row) {
+  if (row.avoidable) return Ink::kWarn;
+  switch (row.group) {
+    case model::CauseGroup::kCompute:
+      return Ink::kGood;
+    case model::CauseGroup::kComm:
+    case model::CauseGroup::kCopy:
+      return Ink::kInfo;
+    case model::CauseGroup::kIdle:
+    case model::CauseGroup::kUnattributed:
+      break;
+  }
+  return Ink::kPlain;
+}
+
+// A column of numbers to the right of the bars.
+struct Numbers {
+  std::string title;
+  std::function<std::string(model::DurationNs)> text;
+  int width = 0;
+};
+
+// Time per step, or in the whole window where there are no steps; then money, where priced.
+std::vector<Numbers> number_columns(const Report& report, model::DurationNs total) {
+  const cost::Usage usage = cost::usage_of(report.job);
+  const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
+  const DurationUnit unit = duration_unit(static_cast<double>(total) / steps);
+  std::vector<Numbers> columns;
+  columns.push_back(
+      {std::string(unit.name) + (usage.gpu_steps > 0 ? "/step" : ""),
+       [=](model::DurationNs t) { return unit.format(static_cast<double>(t) / steps); }});
+  if (report.price) {
+    const double day = cost::usd_per_day(1, usage.gpus, *report.price);
+    const auto whole = static_cast<double>(total);
+    columns.push_back({"$/day", [=](model::DurationNs t) {
+                         return format_usd(day * static_cast<double>(t) / whole).substr(1);
+                       }});
+  }
+  return columns;
+}
+
+struct Columns {
+  int label = 0;
+  int bar = 0;  // 0: no room for bars
+  std::vector<Numbers> numbers;
+};
+
+int label_width(const WaterfallView& view) {
+  int width = 0;
+  for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
+    for (const WaterfallRow& row : half->rows) {
+      width = std::max(width, kNesting + display_width(row.label));
+    }
+  }
+  return std::min(width, kWidestLabel);
+}
+
+// Where room is short, bars go first, then the label gives way, then times (money stays).
+Columns arrange(const WaterfallView& view, const Report& report, int page_width) {
+  Columns columns;
+  columns.numbers = number_columns(report, view.total);
+  for (Numbers& numbers : columns.numbers) {
+    numbers.width = display_width(numbers.title);
+    for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
+      numbers.width = std::max(numbers.width, display_width(numbers.text(half->time)));
+      for (const WaterfallRow& row : half->rows) {
+        numbers.width = std::max(numbers.width, display_width(numbers.text(row.time)));
+      }
+    }
+  }
+  constexpr int kShareWidth = 6;  // "100.0%"
+  const auto room = [&] {
+    int left = page_width - kIndent - kGap - kShareWidth;
+    for (const Numbers& numbers : columns.numbers) left -= kGap + numbers.width;
+    return left;
+  };
+  if (room() < kNarrowestLabel && columns.numbers.size() > 1) {
+    columns.numbers.erase(columns.numbers.begin());
+  }
+  columns.label = std::min(label_width(view), room());
+  const int bar = std::min(kWidestBar, room() - columns.label - kGap);
+  columns.bar = bar >= kNarrowestBar ? bar : 0;
+  return columns;
+}
+
+void write_row(Page& page, const Columns& columns, double fraction, const WaterfallRow& row,
+               bool is_half) {
+  const Ink ink = ink_of(row);
+  const int nesting = is_half ? 0 : kNesting;
+  const std::string label = shorten_middle(row.label, columns.label - nesting, page.unicode());
+  std::vector<Span> spans;
+  spans.push_back({std::string(static_cast<std::size_t>(kIndent + nesting), ' ')});
+  spans.push_back(
+      {pad_right(label, columns.label - nesting + kGap), is_half ? Ink::kStrong : Ink::kPlain});
+  spans.push_back(
+      {pad_left(format_tenths_of_percent(row.tenths), 6), is_half ? Ink::kStrong : Ink::kPlain});
+  if (columns.bar > 0) {
+    const std::string drawn = is_half ? "" : bar(fraction, columns.bar, page.unicode());
+    spans.push_back({std::string(kGap, ' ')});
+    spans.push_back({pad_right(drawn, columns.bar), ink});
+  }
+  for (const Numbers& numbers : columns.numbers) {
+    spans.push_back({std::string(kGap, ' ') + pad_left(numbers.text(row.time), numbers.width),
+                     is_half ? Ink::kStrong : Ink::kPlain});
+  }
+  page.line(spans);
+}
+
+}  // namespace
+
+void write_waterfall(Page& page, const Report& report) {
+  const WaterfallView view = view_of(report.job.causes);
+  page.heading("Where the GPU time goes");
+  if (view.total == 0) {
+    page.paragraph(kIndent, kIndent, {{"Nothing ran on a GPU in this trace."}});
+    return;
+  }
+  const Columns columns = arrange(view, report, page.width());
+  std::string titles(static_cast<std::size_t>(kIndent + columns.label + kGap), ' ');
+  titles += pad_left("share", 6);
+  if (columns.bar > 0) titles.append(static_cast<std::size_t>(kGap + columns.bar), ' ');
+  for (const Numbers& numbers : columns.numbers) {
+    titles += std::string(kGap, ' ') + pad_left(numbers.title, numbers.width);
+  }
+  page.line({{titles, Ink::kFaint}});
+
+  for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
+    const bool idle = half == &view.idle;
+    write_row(page, columns, 0,
+              {idle ? "GPU idle" : "GPU busy", {}, false, half->time, half->tenths}, true);
+    for (const WaterfallRow& row : half->rows) {
+      const double fraction = static_cast<double>(row.time) / static_cast<double>(view.total);
+      write_row(page, columns, fraction, row, false);
+    }
+  }
+  for (const std::string& note : waterfall_notes(report)) {
+    page.paragraph(kIndent, kIndent, {{note, Ink::kFaint}});
+  }
+}
+
+}  // namespace pyrometer::output

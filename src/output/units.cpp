@@ -1,0 +1,190 @@
+#include "output/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <numeric>
+
+namespace pyrometer::output {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr double kUs = 1e3;
+constexpr double kMs = 1e6;
+constexpr double kSecond = 1e9;
+constexpr double kMinute = 60 * kSecond;
+constexpr double kHour = 60 * kMinute;
+
+// Decimals that give `number` three significant digits after rounding.
+int three_digits(double number) {
+  const double size = std::abs(number);
+  if (size < 9.995) return 2;
+  return size < 99.95 ? 1 : 0;
+}
+
+// "1234567" → "1,234,567"; leaves decimals and a sign alone.
+std::string group_thousands(std::string digits) {
+  const std::size_t sign = digits.starts_with('-') ? 1 : 0;
+  std::size_t end = std::min(digits.find('.'), digits.size());
+  while (end > sign + 3) {
+    end -= 3;
+    digits.insert(end, 1, ',');
+  }
+  return digits;
+}
+
+std::string join_range(const std::string& low, const std::string& high, std::string_view unit) {
+  return (low == high ? low : low + "–" + high) + std::string(unit);
+}
+
+}  // namespace
+
+std::string format_number(double number) {
+  if (!std::isfinite(number)) return "?";
+  if (number == std::round(number) && std::abs(number) < 1000) return fmt::format("{:.0f}", number);
+  if (number != 0 && std::abs(number) < 0.01) return fmt::format("{:.2g}", number);
+  return group_thousands(fmt::format("{:.{}f}", number, three_digits(number)));
+}
+
+DurationUnit duration_unit(double typical_ns) {
+  const double size = std::abs(typical_ns);
+  DurationUnit unit;
+  if (size < 999.5) {
+    return {"ns", 1, 0};
+  }
+  if (size < 999.5 * kUs) {
+    unit = {"µs", kUs};
+  } else if (size < 999.5 * kMs) {
+    unit = {"ms", kMs};
+  } else if (size < 10 * kMinute) {
+    unit = {"s", kSecond};
+  } else if (size < 10 * kHour) {
+    unit = {"min", kMinute};
+  } else {
+    unit = {"h", kHour};
+  }
+  unit.decimals = three_digits(typical_ns / unit.ns);
+  return unit;
+}
+
+std::string DurationUnit::format(double value_ns) const {
+  if (!std::isfinite(value_ns)) return "?";
+  const std::string text = fmt::format("{:.{}f}", value_ns / ns, decimals);
+  return text.starts_with("-0") && text.find_first_not_of("-0.") == std::string::npos
+             ? text.substr(1)
+             : text;
+}
+
+std::string format_duration(double ns) {
+  if (!std::isfinite(ns)) return "?";
+  if (ns == 0) return "0";
+  const DurationUnit unit = duration_unit(ns);
+  return unit.format(ns) + " " + std::string(unit.name);
+}
+
+std::string format_duration_range(double low_ns, double high_ns) {
+  if (low_ns > high_ns) std::swap(low_ns, high_ns);
+  const DurationUnit unit = duration_unit(high_ns);
+  return join_range(unit.format(low_ns), unit.format(high_ns), " " + std::string(unit.name));
+}
+
+std::string format_percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
+
+std::string format_tenths_of_percent(std::int64_t tenths) {
+  return fmt::format("{}.{}%", tenths / 10, std::abs(tenths % 10));
+}
+
+std::string format_percent_range(double low, double high) {
+  const int decimals = 100 * high < 9.95 ? 1 : 0;
+  return join_range(fmt::format("{:.{}f}", 100 * low, decimals),
+                    fmt::format("{:.{}f}", 100 * high, decimals), "%");
+}
+
+std::string format_count(double count) {
+  if (!std::isfinite(count)) return "?";
+  const bool whole = count == std::round(count);
+  const int decimals = whole || std::abs(count) >= 100 ? 0 : (std::abs(count) < 10 ? 2 : 1);
+  return group_thousands(fmt::format("{:.{}f}", count, decimals));
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr double kStep = 1024;
+  std::size_t unit = 0;
+  while (std::abs(bytes) >= 999.5 && unit + 1 < std::size(kUnits)) {
+    bytes /= kStep;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : three_digits(bytes), kUnits[unit]);
+}
+
+std::string format_speedup_range(double low, double high) {
+  if (!std::isfinite(low) || !std::isfinite(high)) return "?";
+  const int decimals = high < 1.995 ? 2 : (high < 99.95 ? 1 : 0);
+  return join_range(fmt::format("{:.{}f}", low, decimals), fmt::format("{:.{}f}", high, decimals),
+                    "×");
+}
+
+namespace {
+
+// Dollars want cents; less than a cent wants two significant digits.
+int usd_decimals(double usd) {
+  const double size = std::abs(usd);
+  if (size == 0) return 0;
+  if (size >= 999.5) return 0;
+  if (size >= 0.095) return 2;
+  return std::min(9, 1 - static_cast<int>(std::floor(std::log10(size))));
+}
+
+}  // namespace
+
+std::string format_usd(double usd) {
+  if (!std::isfinite(usd)) return "?";
+  return "$" + group_thousands(fmt::format("{:.{}f}", usd, usd_decimals(usd)));
+}
+
+std::string format_usd_range(double low, double high) {
+  if (!std::isfinite(low) || !std::isfinite(high)) return "?";
+  const int decimals = high >= 99.5 ? 0 : usd_decimals(high);
+  return "$" + join_range(group_thousands(fmt::format("{:.{}f}", low, decimals)),
+                          group_thousands(fmt::format("{:.{}f}", high, decimals)), "");
+}
+
+std::string format_quantity(double value, std::string_view unit) {
+  if (unit == "fraction") return format_percent(value);
+  if (unit == "ns") return format_duration(value);
+  if (unit == "bytes") return format_bytes(value);
+  if (unit == "count" || unit.empty()) return format_count(value);
+  if (unit == "ratio" || unit == "x" || unit == "×") return format_number(value) + "×";
+  if (unit == "percent" || unit == "%") return format_number(value) + "%";
+  return format_number(value) + " " + std::string(unit);
+}
+
+std::vector<std::int64_t> apportion(std::span<const std::int64_t> parts, std::int64_t units) {
+  std::vector<std::int64_t> shares(parts.size(), 0);
+  const std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+  if (sum <= 0) return shares;
+  std::vector<std::int64_t> remainders(parts.size(), 0);
+  std::int64_t left = units;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Wide scaled = Wide{parts[i]} * units;
+    shares[i] = static_cast<std::int64_t>(scaled / sum);
+    remainders[i] = static_cast<std::int64_t>(scaled % sum);
+    left -= shares[i];
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  for (const std::size_t i : order) {
+    if (left-- <= 0) break;
+    ++shares[i];
+  }
+  return shares;
+}
+
+}  // namespace pyrometer::output

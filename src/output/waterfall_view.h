@@ -1,0 +1,38 @@
+// The waterfall as people read it: named rows in the catalog's order, percentages that add up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/waterfall.h"
+
+namespace pyrometer::output {
+
+struct WaterfallRow {
+  std::string label;
+  model::CauseGroup group = model::CauseGroup::kCompute;
+  bool avoidable = false;
+  model::DurationNs time = 0;
+  std::int64_t tenths = 0;  // of a percent of the whole
+};
+
+// The rows of one half; its time and tenths are the sums of theirs.
+struct WaterfallHalf {
+  std::vector<WaterfallRow> rows;
+  model::DurationNs time = 0;
+  std::int64_t tenths = 0;
+};
+
+struct WaterfallView {
+  WaterfallHalf busy;
+  WaterfallHalf idle;  // unattributed included: it is not known to be busy
+  model::DurationNs total = 0;
+};
+
+// Causes below 0.5% share one row per half, called "other …", unless there is only one of them.
+// Unattributed time always has a row of its own. All tenths add up to 1000 (or to 0 when there is
+// no time at all).
+[[nodiscard]] WaterfallView view_of(const model::CauseTimes& causes);
+
+}  // namespace pyrometer::output
