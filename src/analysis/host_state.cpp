@@ -93,6 +93,23 @@ void add_joined(Layer& layer, TimeNs start, TimeNs end, HostState state) {
   }
 }
 
+HostState state_of_cause(model::Cause cause) {
+  switch (cause) {
+    case model::Cause::kIdleInput:
+      return HostState::kInput;
+    case model::Cause::kIdleValidation:
+      return HostState::kValidation;
+    case model::Cause::kIdleCompile:
+      return HostState::kCompile;
+    case model::Cause::kIdleGc:
+      return HostState::kGc;
+    case model::Cause::kIdleLogging:
+      return HostState::kLogging;
+    default:
+      return HostState::kCheckpoint;
+  }
+}
+
 struct CallLayers {
   Layer alloc;
   Layer blocked;
@@ -151,9 +168,11 @@ bool is_blocking_call(const model::RankTimeline& t, const model::RankAnalysis& a
   }
 }
 
-HostStates::HostStates(const model::RankTimeline& timeline, const model::RankAnalysis& analysis)
+HostStates::HostStates(const model::RankTimeline& timeline, const model::RankAnalysis& analysis,
+                       Regions regions)
     : timeline_(timeline),
       analysis_(analysis),
+      regions_(regions),
       annotation_state_(timeline.names.size(), HostState::kNone),
       python_state_(timeline.names.size(), HostState::kNone),
       by_thread_(timeline.threads.size()) {
@@ -177,9 +196,15 @@ const HostSegments& HostStates::of(model::ThreadId id) {
   add_innermost(timeline_.annotations, thread.annotations, annotation_state_, annotations);
   Layer python;
   add_innermost(timeline_.python, thread.python, python_state_, python);
+  Layer inferred;
+  if (regions_ == Regions::kWithInferred && id == timeline_.main_thread) {
+    for (const model::InferredRegion& region : analysis_.pauses.inferred) {
+      inferred.push_back({region.span.start, region.span.end, state_of_cause(region.cause)});
+    }
+  }
   const CallLayers calls = call_layers(timeline_, analysis_, thread);
-  const auto flat =
-      flatten<HostState>({&annotations, &python, &calls.alloc, &calls.blocked, &calls.issue});
+  const auto flat = flatten<HostState>(
+      {&annotations, &python, &inferred, &calls.alloc, &calls.blocked, &calls.issue});
   HostSegments segments;
   segments.reserve(flat.size());
   for (const auto& part : flat) {

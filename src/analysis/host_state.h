@@ -43,10 +43,15 @@ struct HostSegment {
 // Disjoint segments by time; times not covered are HostState::kNone.
 using HostSegments = std::vector<HostSegment>;
 
+// Which regions count: those the trace names, or also those that passes inferred from patterns
+// (RankAnalysis::pauses; main thread only, weaker than recorded ones).
+enum class Regions : std::uint8_t { kRecorded, kWithInferred };
+
 // Per-thread segments, computed on first use. Needs api_class (pass `classes`). Not thread-safe.
 class HostStates {
  public:
-  HostStates(const model::RankTimeline& timeline, const model::RankAnalysis& analysis);
+  HostStates(const model::RankTimeline& timeline, const model::RankAnalysis& analysis,
+             Regions regions = Regions::kRecorded);
 
   [[nodiscard]] const HostSegments& of(model::ThreadId thread);
 
@@ -75,6 +80,7 @@ class HostStates {
 
   const model::RankTimeline& timeline_;
   const model::RankAnalysis& analysis_;
+  Regions regions_;
   std::vector<HostState> annotation_state_;  // by NameId; of annotations
   std::vector<HostState> python_state_;      // by NameId; of Python frames
   std::vector<std::optional<HostSegments>> by_thread_;

@@ -2,8 +2,10 @@
 #include "analysis/comm.h"
 #include "analysis/comm_match.h"
 #include "analysis/dilation.h"
+#include "analysis/input_waits.h"
 #include "analysis/kernel_classes.h"
 #include "analysis/pass.h"
+#include "analysis/pauses.h"
 #include "analysis/replay_pass.h"
 #include "analysis/steps.h"
 #include "analysis/waterfall.h"
@@ -20,6 +22,8 @@ const std::vector<Pass>& all_passes() {
       {"comm_match", nullptr, match_collectives},
       {"waterfall", compute_waterfall, nullptr},
       {"waterfall_job", nullptr, sum_waterfalls},
+      {"input", measure_input_waits, nullptr},
+      {"pauses", find_pauses, nullptr},
       {"balance", nullptr, compare_ranks},
       {"replay", nullptr, replay_steps},
   };

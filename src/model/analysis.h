@@ -9,6 +9,7 @@
 #include "model/host_side.h"
 #include "model/kernels.h"
 #include "model/patterns.h"
+#include "model/pauses.h"
 #include "model/steps.h"
 #include "model/transfers.h"
 #include "model/waterfall.h"
@@ -26,6 +27,7 @@ struct RankAnalysis {
   Transfers transfers;
   CommTable comm;
   Patterns patterns;
+  Pauses pauses;
   Dilation dilation;
   ReplayBaseline replay;
   FactSet facts;

@@ -1,0 +1,186 @@
+#include "analysis/pauses.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "analysis/host_state.h"
+#include "analysis/interval_set.h"
+#include "analysis/window.h"
+
+namespace pyrometer::analysis {
+namespace {
+
+using model::Cause;
+using model::DurationNs;
+using model::FactId;
+using model::Index;
+using model::InferredRegion;
+using model::Interval;
+using model::kNone;
+using model::TimeNs;
+
+constexpr std::int64_t kMinCopies = 8;
+constexpr std::int64_t kMinBytes = std::int64_t{1} << 20;
+constexpr DurationNs kMinPause = 5'000'000;
+
+// Host time within a stretch by what the thread did there.
+struct HostSplit {
+  DurationNs operators = 0;
+  DurationNs other = 0;  // neither operator nor call
+};
+
+class CopyBursts {
+ public:
+  CopyBursts(const model::RankTimeline& t, model::RankAnalysis& a) : t_(t), a_(a), states_(t, a) {}
+
+  void run() {
+    const model::RowRange calls =
+        rows_within(t_.api_calls.start, t_.threads[t_.main_thread].api_calls, a_.steps.window);
+    InferredRegion burst;
+    for (Index call = calls.begin; call < calls.end; ++call) {
+      const Index activity = t_.api_calls.first_activity[call];
+      if (activity == kNone) continue;
+      if (t_.activities.copy[activity] == model::CopyKind::kD2H) {
+        if (burst.copies == 0) burst.span.start = t_.api_calls.start[call];
+        ++burst.copies;
+        const Index detail = t_.activities.detail[activity];
+        if (detail != kNone && t_.copy_bytes[detail] > 0) burst.bytes += t_.copy_bytes[detail];
+      } else {
+        close(burst, t_.api_calls.start[call]);
+      }
+    }
+    close(burst, a_.steps.window.end);
+  }
+
+ private:
+  void close(InferredRegion& burst, TimeNs end) {
+    if (burst.copies >= kMinCopies && burst.bytes >= kMinBytes) {
+      burst.span.end = end;
+      classify(burst);
+    }
+    burst = {};
+  }
+
+  void classify(InferredRegion& burst) {
+    const HostSplit split = host_split(burst.span);
+    if (split.other >= kMinPause && split.other >= split.operators) {
+      burst.cause = Cause::kIdleCheckpoint;
+    } else if (split.operators >= kMinPause && split.operators > split.other) {
+      burst.cause = Cause::kIdleLogging;
+    } else {
+      return;
+    }
+    a_.pauses.inferred.push_back(burst);
+  }
+
+  HostSplit host_split(Interval span) {
+    HostSplit split;
+    states_.split(t_.main_thread, span, [&](HostState state, TimeNs from, TimeNs to) {
+      if (state == HostState::kIssue) split.operators += to - from;
+      if (state == HostState::kNone) split.other += to - from;
+    });
+    return split;
+  }
+
+  const model::RankTimeline& t_;
+  model::RankAnalysis& a_;
+  HostStates states_;
+};
+
+// torch.compile leaves zero-length-like markers for each phase; one compile_id is one compilation.
+void find_compilations(const model::RankTimeline& t, model::RankAnalysis& a) {
+  constexpr std::string_view kId = "compile_id=";
+  std::map<std::string_view, Interval> spans;
+  const model::RowRange rows = t.threads[t.main_thread].annotations;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const std::string_view name = t.name(t.annotations.name[i]);
+    const std::size_t at = name.find(kId);
+    if (at == name.npos) continue;
+    const auto [span, is_new] =
+        spans.try_emplace(name.substr(at), Interval{t.annotations.start[i], t.annotations.end[i]});
+    if (!is_new) span->second.end = std::max(span->second.end, t.annotations.end[i]);
+  }
+  for (const auto& [id, span] : spans) {
+    a.pauses.inferred.push_back({span, Cause::kIdleCompile, 0, 0});
+  }
+}
+
+// By time; an overlapping one loses the part that an earlier one has.
+void make_disjoint(std::vector<InferredRegion>& regions) {
+  std::sort(regions.begin(), regions.end(), [](const InferredRegion& x, const InferredRegion& y) {
+    return x.span.start != y.span.start ? x.span.start < y.span.start : x.span.end > y.span.end;
+  });
+  std::vector<InferredRegion> kept;
+  for (InferredRegion region : regions) {
+    if (!kept.empty()) region.span.start = std::max(region.span.start, kept.back().span.end);
+    if (region.span.length() > 0) kept.push_back(region);
+  }
+  regions = std::move(kept);
+}
+
+// When kernels ran on any device of the rank.
+IntervalSet kernel_time(const model::RankTimeline& t) {
+  std::vector<Interval> spans;
+  for (Index i = 0; i < t.activities.size(); ++i) {
+    if (t.activities.kind[i] == model::ActivityKind::kKernel) {
+      spans.push_back({t.activities.start[i], t.activities.end[i]});
+    }
+  }
+  return IntervalSet(std::move(spans));
+}
+
+// Time of one cause in the window without a kernel running: idle in a recorded region, plus the
+// inferred stretches.
+class PauseTimes {
+ public:
+  PauseTimes(const model::RankTimeline& t, const model::RankAnalysis& a)
+      : t_(t), a_(a), kernels_(kernel_time(t)) {}
+
+  [[nodiscard]] DurationNs of(Cause cause) const {
+    DurationNs time = 0;
+    const auto devices = static_cast<DurationNs>(a_.waterfall.devices.size());
+    if (devices > 0) time = model::at(a_.waterfall.causes, cause) / devices;
+    for (const InferredRegion& region : a_.pauses.inferred) {
+      if (region.cause != cause) continue;
+      const Interval span{std::max(region.span.start, a_.steps.window.start),
+                          std::min(region.span.end, a_.steps.window.end)};
+      if (span.length() <= 0) continue;
+      time += span.length() - kernels_.length_within(span);
+    }
+    return time;
+  }
+
+ private:
+  const model::RankTimeline& t_;
+  const model::RankAnalysis& a_;
+  IntervalSet kernels_;
+};
+
+}  // namespace
+
+void find_pauses(const model::RankTimeline& t, model::RankAnalysis& a) {
+  FactWriter facts(t, a.steps, a.facts);
+  if (t.threads.empty() || !t.has_host_events()) {
+    facts.all_missing("pauses", "the trace has no host events");
+    return;
+  }
+  CopyBursts(t, a).run();
+  find_compilations(t, a);
+  make_disjoint(a.pauses.inferred);
+  const PauseTimes times(t, a);
+  facts.host_share(FactId::kPausesCheckpointShare, times.of(Cause::kIdleCheckpoint));
+  facts.host_share(FactId::kPausesValidationShare, times.of(Cause::kIdleValidation));
+  facts.host_share(FactId::kPausesLoggingShare, times.of(Cause::kIdleLogging));
+  facts.host_share(FactId::kPausesCompileShare, times.of(Cause::kIdleCompile));
+  facts.host_share(FactId::kPausesGcShare, times.of(Cause::kIdleGc));
+  const auto is_checkpoint = [](const InferredRegion& r) {
+    return r.cause == Cause::kIdleCheckpoint;
+  };
+  const auto& inferred = a.pauses.inferred;
+  facts.set(FactId::kPausesInferredCheckpoints,
+            static_cast<double>(std::count_if(inferred.begin(), inferred.end(), is_checkpoint)));
+}
+
+}  // namespace pyrometer::analysis

@@ -1,0 +1,97 @@
+#include "rules/build.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "rules/catalog.h"
+
+namespace pyrometer::rules {
+namespace {
+
+void attach_threshold(const Context& context, const Verdict& verdict, std::string_view name,
+                      std::string_view comparison, model::Evidence& evidence) {
+  if (name.empty()) return;
+  evidence.comparison = std::string(comparison);
+  evidence.threshold = context.threshold(verdict.finding.id, name);
+  const ThresholdInfo* info = find_threshold(verdict.finding.id, name);
+  if (info != nullptr) evidence.threshold_source = std::string(info->source);
+}
+
+}  // namespace
+
+Verdict start_verdict(std::string_view id, Role role) {
+  Verdict verdict;
+  verdict.role = role;
+  verdict.finding.id = std::string(id);
+  verdict.finding.severity = role == Role::kNote ? model::Severity::kInfo : model::Severity::kWarning;
+  if (const FindingInfo* info = find_finding(id)) {
+    verdict.finding.title = std::string(info->title);
+    verdict.finding.fix = std::string(info->fix);
+    verdict.finding.fix_code = std::string(info->code);
+  }
+  return verdict;
+}
+
+model::Severity severity_for(const Context& context, std::string_view id, double value) {
+  const bool has_critical = find_threshold(id, "critical") != nullptr;
+  return has_critical && value >= context.threshold(id, "critical") ? model::Severity::kCritical
+                                                                    : model::Severity::kWarning;
+}
+
+void add_evidence(const Context& context, Verdict& verdict, model::FactId fact, double value,
+                  std::string_view threshold, std::string note, std::string_view comparison) {
+  const model::FactInfo& info = model::fact_info(fact);
+  add_measure(context, verdict, std::string(info.id), value, std::string(info.unit), threshold,
+              std::move(note), comparison);
+}
+
+void add_measure(const Context& context, Verdict& verdict, std::string label, double value,
+                 std::string unit, std::string_view threshold, std::string note,
+                 std::string_view comparison) {
+  model::Evidence evidence;
+  evidence.fact = std::move(label);
+  evidence.value = value;
+  evidence.unit = std::move(unit);
+  evidence.note = std::move(note);
+  attach_threshold(context, verdict, threshold, comparison, evidence);
+  verdict.finding.evidence.push_back(std::move(evidence));
+}
+
+void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected,
+               analysis::Edit worst, std::string model_in_words) {
+  verdict.best = std::move(best);
+  verdict.expected = std::move(expected);
+  verdict.worst = std::move(worst);
+  verdict.model = std::move(model_in_words);
+  verdict.has_edit = true;
+}
+
+double gain(const Context& context, const analysis::Edit& edit) {
+  const analysis::WhatIf& what_if = context.what_if();
+  if (!what_if.available()) return 0;
+  const double before = what_if.step_ns({});
+  if (before <= 0) return 0;
+  return 1.0 - what_if.step_ns(edit) / before;
+}
+
+std::string percent(double fraction) {
+  const double value = fraction * 100;
+  return std::abs(value) < 9.95 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
+}
+
+std::string duration(double ns) {
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e5) return fmt::format("{:.1f} µs", ns / 1e3);
+  if (ns < 1e6) return fmt::format("{:.0f} µs", ns / 1e3);
+  if (ns < 1e8) return fmt::format("{:.2f} ms", ns / 1e6);
+  if (ns < 1e9) return fmt::format("{:.0f} ms", ns / 1e6);
+  return fmt::format("{:.2f} s", ns / 1e9);
+}
+
+void not_judged(Judgement& judgement, std::string_view id, std::string reason) {
+  judgement.not_judged.push_back({std::string(id), std::move(reason)});
+}
+
+}  // namespace pyrometer::rules

@@ -1,0 +1,44 @@
+// Helpers that rules share to make findings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace pyrometer::rules {
+
+// A finding filled from the catalog: title, fix and code.
+[[nodiscard]] Verdict start_verdict(std::string_view id, Role role = Role::kCause);
+
+// Severity from the thresholds "warn" and "critical" of the finding (a finding that only has a
+// single limit is a warning).
+[[nodiscard]] model::Severity severity_for(const Context& context, std::string_view id,
+                                           double value);
+
+// Appends a fact against threshold `name` of the finding (no threshold when `name` is empty).
+void add_evidence(const Context& context, Verdict& verdict, model::FactId fact, double value,
+                  std::string_view threshold = {}, std::string note = {},
+                  std::string_view comparison = ">=");
+
+// The same for a measurement that is no fact of the catalog.
+void add_measure(const Context& context, Verdict& verdict, std::string label, double value,
+                 std::string unit, std::string_view threshold = {}, std::string note = {},
+                 std::string_view comparison = ">=");
+
+void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected,
+               analysis::Edit worst, std::string model_in_words);
+
+// Gain of an edit on the mean step without the profiler, as a fraction of it; 0 when nothing can be
+// predicted.
+[[nodiscard]] double gain(const Context& context, const analysis::Edit& edit);
+
+// "37%", "4.2%": for sentences.
+[[nodiscard]] std::string percent(double fraction);
+// "18.3 ms", "840 µs": for sentences.
+[[nodiscard]] std::string duration(double ns);
+
+void not_judged(Judgement& judgement, std::string_view id, std::string reason);
+
+}  // namespace pyrometer::rules

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/build.h"
+#include "rules/rule.h"
+
+namespace pyrometer::rules {
+namespace {
+
+using model::Confidence;
+using model::Finding;
+using model::Severity;
+
+// Few steps, little certainty.
+constexpr std::size_t kStepsForFindings = 3;
+constexpr std::size_t kStepsForConfidence = 10;
+// A fix that gains less than this is no cause worth a warning.
+constexpr double kWorthwhileGain = 0.03;
+
+// Findings whose fix cannot be applied before another one's: CUDA graphs need a step without
+// blocking calls, so those come first when both are there.
+struct Precedence {
+  std::string_view first;
+  std::string_view then;
+};
+constexpr Precedence kPrecedence[] = {
+    {"sync.blocking_calls", "launch.bound"},
+    {"sync.blocking_calls", "launch.tiny_kernels"},
+    {"sync.blocking_calls", "memory.batch_headroom"},
+};
+
+struct Ranked {
+  Verdict verdict;
+  double gain = 0;  // fraction of the step, by the expected edit; for residuals beyond the causes'
+};
+
+void predict(const Context& context, Verdict& verdict) {
+  Finding& finding = verdict.finding;
+  if (!verdict.has_edit) {
+    if (finding.no_prediction.empty()) finding.no_prediction = "no model for this fix";
+    return;
+  }
+  if (!context.what_if().available()) {
+    finding.no_prediction = context.what_if().baseline().unavailable;
+    return;
+  }
+  finding.prediction = context.what_if().predict(verdict.best, verdict.expected, verdict.worst,
+                                                 verdict.model);
+}
+
+void limit_confidence(const Context& context, Finding& finding) {
+  if (finding.severity == Severity::kInfo) return;
+  if (context.steps() < kStepsForConfidence) {
+    finding.confidence = std::min(finding.confidence, Confidence::kLow);
+  }
+  if (finding.prediction && finding.prediction->baseline_error > 0.15) {
+    finding.confidence = std::min(finding.confidence, Confidence::kLow);
+  }
+}
+
+// Gains of the causes alone, then of the residuals beyond all causes together.
+void rank(const Context& context, std::vector<Ranked>& items) {
+  analysis::Edit causes;
+  for (Ranked& item : items) {
+    if (!item.verdict.has_edit) continue;
+    item.gain = gain(context, item.verdict.expected);
+    if (item.verdict.role == Role::kCause && item.gain > 0) {
+      causes = analysis::combine(causes, item.verdict.expected);
+    }
+  }
+  const double with_causes = gain(context, causes);
+  for (Ranked& item : items) {
+    if (item.verdict.role != Role::kResidual || !item.verdict.has_edit) continue;
+    item.gain = gain(context, analysis::combine(causes, item.verdict.expected)) - with_causes;
+  }
+  std::stable_sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
+    const bool note_a = a.verdict.finding.severity == Severity::kInfo;
+    const bool note_b = b.verdict.finding.severity == Severity::kInfo;
+    if (note_a != note_b) return note_b;
+    return a.gain > b.gain;
+  });
+  for (const Precedence& rule : kPrecedence) {
+    const auto by_id = [](std::string_view id) {
+      return [id](const Ranked& item) { return item.verdict.finding.id == id; };
+    };
+    const auto then = std::find_if(items.begin(), items.end(), by_id(rule.then));
+    const auto first = std::find_if(items.begin(), items.end(), by_id(rule.first));
+    if (first == items.end() || then == items.end() || first < then) continue;
+    if (first->verdict.finding.severity == Severity::kInfo) continue;
+    std::rotate(then, first, first + 1);
+  }
+}
+
+// A finding whose fix hardly gains anything is information, not a cause.
+void demote_worthless(const Context& context, std::vector<Ranked>& items) {
+  if (!context.what_if().available()) return;
+  for (Ranked& item : items) {
+    if (!item.verdict.has_edit || item.verdict.finding.severity == Severity::kInfo) continue;
+    if (gain(context, item.verdict.expected) < kWorthwhileGain) {
+      item.verdict.finding.severity = Severity::kInfo;
+    }
+  }
+}
+
+std::optional<model::Prediction> predict_jointly(const Context& context,
+                                                 const std::vector<Ranked>& items) {
+  analysis::Edit best;
+  analysis::Edit expected;
+  analysis::Edit worst;
+  int count = 0;
+  for (const Ranked& item : items) {
+    if (!item.verdict.has_edit || item.verdict.finding.severity == Severity::kInfo) continue;
+    best = analysis::combine(best, item.verdict.best);
+    expected = analysis::combine(expected, item.verdict.expected);
+    worst = analysis::combine(worst, item.verdict.worst);
+    ++count;
+  }
+  if (count < 2 || !context.what_if().available()) return std::nullopt;
+  return context.what_if().predict(best, expected, worst,
+                                   fmt::format("all {} fixes together", count));
+}
+
+std::string busy_sentence(const Context& context) {
+  const auto busy = context.job().facts.value(model::FactId::kWaterfallBusy);
+  if (!busy) return "No GPU activity was recorded.";
+  return fmt::format("The GPU{} {} busy {} of the time.",
+                     context.job().ranks.size() > 1 ? "s" : "",
+                     context.job().ranks.size() > 1 ? "were" : "was", percent(*busy));
+}
+
+std::string verdict_sentence(const Context& context, const std::vector<Finding>& findings) {
+  std::string text = busy_sentence(context);
+  const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& f) {
+    return f.severity != Severity::kInfo;
+  });
+  if (first == findings.end()) {
+    if (context.steps() < kStepsForFindings) {
+      return text + fmt::format(" Too few steps to judge: {}, at least {} are needed.",
+                                context.steps(), kStepsForFindings);
+    }
+    return text + " Nothing is obviously wasted.";
+  }
+  text += " " + first->title;
+  if (first->prediction) {
+    const model::Prediction& p = *first->prediction;
+    text += fmt::format(": fixing it would take the step from {} to about {} ({:.2f}× faster, {:.2f}× to {:.2f}×)",
+                        duration(p.baseline_ns), duration(p.mid_ns), p.baseline_ns / p.mid_ns,
+                        p.speedup_low(), p.speedup_high());
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnalysis& job,
+                          const analysis::WhatIf& what_if, const Settings& settings) {
+  const Context context(timeline, job, what_if, settings);
+  model::Diagnosis diagnosis;
+  Judgement judgement;
+  const bool enough = context.steps() >= kStepsForFindings;
+  for (const Rule& rule : all_rules()) {
+    if (settings.disabled.contains(rule.id)) {
+      not_judged(judgement, rule.id, "disabled in the configuration");
+      continue;
+    }
+    rule.judge(context, judgement);
+  }
+  std::vector<Ranked> items;
+  for (Verdict& verdict : judgement.verdicts) {
+    // Facts only: with fewer steps nothing but notes can be said.
+    if (!enough && verdict.role != Role::kNote) {
+      not_judged(judgement, verdict.finding.id,
+                 fmt::format("needs at least {} steps, the trace has {}", kStepsForFindings,
+                             context.steps()));
+      continue;
+    }
+    items.push_back({std::move(verdict), 0});
+  }
+  demote_worthless(context, items);
+  rank(context, items);
+  diagnosis.joint = predict_jointly(context, items);
+  for (Ranked& item : items) {
+    predict(context, item.verdict);
+    limit_confidence(context, item.verdict.finding);
+    diagnosis.findings.push_back(std::move(item.verdict.finding));
+  }
+  diagnosis.not_judged = std::move(judgement.not_judged);
+  diagnosis.verdict = verdict_sentence(context, diagnosis.findings);
+  return diagnosis;
+}
+
+}  // namespace pyrometer::rules
