@@ -1,13 +1,22 @@
+#include "analysis/allocator.h"
 #include "analysis/balance.h"
 #include "analysis/comm.h"
 #include "analysis/comm_match.h"
+#include "analysis/copies.h"
 #include "analysis/dilation.h"
+#include "analysis/host_created.h"
 #include "analysis/input_waits.h"
 #include "analysis/kernel_classes.h"
+#include "analysis/kernels.h"
+#include "analysis/launch.h"
+#include "analysis/memory_curve.h"
+#include "analysis/ops.h"
+#include "analysis/optimizer.h"
 #include "analysis/pass.h"
 #include "analysis/pauses.h"
 #include "analysis/replay_pass.h"
 #include "analysis/steps.h"
+#include "analysis/syncs.h"
 #include "analysis/waterfall.h"
 
 namespace pyrometer::analysis {
@@ -17,6 +26,15 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> passes = {
       {"classes", classify_names, nullptr},
       {"steps", find_steps, nullptr},
+      {"kernels", tabulate_kernels, nullptr},
+      {"ops", measure_ops, nullptr},
+      {"optimizer", measure_optimizer, nullptr},
+      {"launch", measure_launches, nullptr},
+      {"syncs", measure_syncs, nullptr},
+      {"copies", measure_copies, nullptr},
+      {"host_created", find_host_created, nullptr},
+      {"allocator", measure_allocator, nullptr},
+      {"memory_curve", measure_memory, nullptr},
       {"dilation", estimate_dilation, nullptr},
       {"comm", find_communication, nullptr},
       {"comm_match", nullptr, match_collectives},

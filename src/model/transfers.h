@@ -39,9 +39,10 @@ struct MemoryCurve {  // one device
   DeviceId device = 0;
   bool recorded = false;
   std::int64_t peak_allocated = -1, peak_reserved = -1, total = -1;  // bytes
-  double growth_per_step = 0;      // bytes/step: Theil–Sen slope of per-step minima
-  double growth_r = 0;             // share of steps that follow the trend (0–1)
-  std::vector<MemoryPoint> curve;  // thinned to ≤ 400 points, extremes kept
+  std::int64_t reserved_at_peak = -1;  // when peak_allocated was reached
+  double growth_per_step = 0;          // bytes/step: Theil–Sen slope of per-step minima
+  double growth_r = 0;                 // share of steps that follow the trend (0–1)
+  std::vector<MemoryPoint> curve;      // thinned to ≤ 400 points, extremes kept
 };
 
 struct Transfers {
