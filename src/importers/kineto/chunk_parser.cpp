@@ -77,6 +77,15 @@ ChunkParser::End ChunkParser::parse(const Chunk& chunk, ListState& state, ChunkR
   return end;
 }
 
+bool ChunkParser::parse_whole(const Chunk& chunk, ChunkRows& out) {
+  ListState state = ListState::kAfterEvent;
+  bool damaged = false;
+  End end = parse_indexed(chunk, chunk.size, state, out, damaged);
+  if (damaged && !end.list_ended) end = parse_tolerant(chunk, end.consumed, state, out);
+  decoder_.finish_chunk(out);
+  return end.consumed == chunk.size && !end.list_ended && state == ListState::kAfterEvent;
+}
+
 // `damaged` is set when the text at the end position is not an event, or one that does not end
 // although it should.
 ChunkParser::End ChunkParser::parse_indexed(const Chunk& chunk, std::size_t cut, ListState& state,

@@ -45,6 +45,10 @@ class ChunkParser {
   // chunk is consumed unless the list ends in it.
   [[nodiscard]] End parse(const Chunk& chunk, ListState& state, ChunkRows& out);
 
+  // For a chunk that is thought to begin behind an event and to end behind one. False when it is
+  // not so; then `out` holds no rows that count.
+  [[nodiscard]] bool parse_whole(const Chunk& chunk, ChunkRows& out);
+
  private:
   [[nodiscard]] End parse_indexed(const Chunk& chunk, std::size_t cut, ListState& state,
                                   ChunkRows& out, bool& damaged);

@@ -253,6 +253,8 @@ LocalId EventDecoder::thread_of(const Event& event) {
 }
 
 void EventDecoder::place_on_device(const Event& event, std::int32_t& device, std::int32_t& stream) {
+  // CUPTI's "no stream" and "no device", an unsigned -1.
+  constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
   std::int64_t number = event.args.device;
   if (number == Args::kAbsent) {
     const bool known = id_number(id_text(chunk_.base, event.pid), number) && number >= 0 &&
@@ -267,7 +269,7 @@ void EventDecoder::place_on_device(const Event& event, std::int32_t& device, std
   if (number == Args::kAbsent && !trailing_number(id_text(chunk_.base, event.tid), number)) {
     number = 0;
   }
-  stream = to_int32(number);
+  stream = number == kUnsignedMinusOne ? -1 : to_int32(number);
 }
 
 void EventDecoder::finish_chunk(ChunkRows& out) {

@@ -1,8 +1,10 @@
 #include "importers/kineto/kineto.h"
 
-#include <memory>
 #include <optional>
+#include <utility>
 
+#include "importers/kineto/block_reader.h"
+#include "importers/kineto/parallel_reader.h"
 #include "importers/kineto/trace_reader.h"
 
 namespace pyrometer::importers::kineto {
@@ -25,22 +27,33 @@ base::Result<std::vector<Candidate>> import(base::ByteSource& source,
 
 base::Result<std::vector<ImportedTrace>> import_stream(base::ByteSource& source,
                                                        const StreamOptions& options) {
+  // Small traces are done before threads have started.
+  constexpr std::size_t kSerialBlocks = 8;
+  constexpr std::size_t kBlocksAhead = 4;
+  // Twice the reader's headroom: a piece may hold a rest in front and be fed behind another one.
+  const BlockReader::Layout layout{2 * TraceReader::kHeadroom, options.block_bytes,
+                                   TraceReader::kPadding};
   TraceReader reader;
-  // Not a vector: nothing needs to be zeroed.
-  const std::unique_ptr<char[]> buffer(
-      new char[TraceReader::kHeadroom + options.block_bytes + TraceReader::kPadding]);
-  char* text = buffer.get() + TraceReader::kHeadroom;
+  BlockReader blocks(source, layout, options.threads > 1 ? kBlocksAhead : 0);
+  std::optional<ParallelReader> parallel;
   std::optional<base::Error> error;
-  while (!reader.hopeless()) {
-    auto got = base::read_fully(source, text, options.block_bytes);
-    if (!got) error = got.error();
-    if (!got || *got == 0) break;
-    reader.feed(text, *got);
+  for (std::size_t count = 0; !reader.hopeless(); ++count) {
+    auto block = blocks.next();
+    if (!block) error = block.error();
+    if (!block || block->size == 0) break;
     if (options.progress != nullptr) {
-      options.progress->bytes_done.fetch_add(static_cast<std::int64_t>(*got),
+      options.progress->bytes_done.fetch_add(static_cast<std::int64_t>(block->size),
                                              std::memory_order_relaxed);
     }
+    if (options.threads > 1 && count == kSerialBlocks) parallel.emplace(reader, options.threads);
+    if (parallel) {
+      parallel->feed(std::move(*block), blocks);
+    } else {
+      reader.feed(block->text, block->size);
+      blocks.recycle(std::move(*block));
+    }
   }
+  if (parallel) parallel->finish(blocks);
   return reader.finish(error ? &*error : nullptr);
 }
 

@@ -44,6 +44,25 @@ void TraceReader::feed(char* text, std::size_t size) {
   offset_ += static_cast<std::int64_t>(done);
 }
 
+void TraceReader::feed_copy(std::string_view text) {
+  std::string copy;
+  copy.reserve(kHeadroom + text.size() + kPadding);
+  copy.append(kHeadroom, '\0');
+  copy.append(text);
+  copy.append(kPadding, '\0');
+  feed(copy.data() + kHeadroom, text.size());
+}
+
+void TraceReader::take_tables(std::size_t decoder, ChunkRows& rows) {
+  if (decoder >= tables_.size()) tables_.resize(decoder + 1);
+  tables_[decoder].take(rows);
+}
+
+void TraceReader::add_chunk(std::size_t decoder, const ChunkRows& rows, std::size_t size) {
+  assembler_->add(rows, decoder, tables_[decoder]);
+  offset_ += static_cast<std::int64_t>(size);
+}
+
 bool TraceReader::hopeless() const {
   return foreign_bytes_ > kHopelessBytes && traces_.empty() && assembler_->events() == 0;
 }
@@ -224,8 +243,8 @@ std::size_t TraceReader::step_events(char* text, std::size_t size, std::size_t a
   const bool was_lost = list_state_ == ListState::kLost;
   const ChunkParser::End end = parser_.parse(chunk, list_state_, rows_);
   if (was_lost && rows_.events == 0) foreign_bytes_ += static_cast<std::int64_t>(end.consumed);
-  tables_.take(rows_);
-  assembler_->add(rows_, 0, tables_);
+  take_tables(0, rows_);
+  assembler_->add(rows_, 0, tables_[0]);
   if (end.list_ended) {
     if (in_object_) {
       state_ = State::kMembers;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,9 +26,28 @@ class TraceReader {
   static constexpr std::size_t kHeadroom = 64 * 1024;
   static constexpr std::size_t kPadding = 64;
 
+  // feed() for text that lies elsewhere.
+  void feed_copy(std::string_view text);
+
   // Takes the next piece. What is left over of the piece before is copied in front of it, into the
   // headroom, unless it is too large.
   void feed(char* text, std::size_t size);
+
+  // For readers that parse ahead (parallel_reader.h). True when the next text belongs to a list of
+  // events and begins behind an event.
+  [[nodiscard]] bool inside_events() const {
+    return state_ == State::kEvents && list_state_ == ListState::kAfterEvent;
+  }
+  // What is left over of the text so far, and where in the file it begins. It must be given back,
+  // or be covered by add_chunk(), before the next feed().
+  [[nodiscard]] std::string take_rest() { return std::exchange(rest_, {}); }
+  void give_rest(std::string rest) { rest_ = std::move(rest); }
+  [[nodiscard]] std::int64_t offset() const { return offset_; }
+  // Takes the new table entries of decoder `decoder` (1 and up; 0 is the reader's own). Each chunk
+  // that a decoder has seen, in order, also those whose rows are not used.
+  void take_tables(std::size_t decoder, ChunkRows& rows);
+  // Takes the rows of the next `size` bytes, which are whole events.
+  void add_chunk(std::size_t decoder, const ChunkRows& rows, std::size_t size);
 
   // True when so much text without a single event has passed that this is no trace.
   [[nodiscard]] bool hopeless() const;
@@ -87,7 +107,7 @@ class TraceReader {
   MishapCounts document_mishaps_;
 
   ChunkParser parser_;
-  DecoderTables tables_;
+  std::vector<DecoderTables> tables_;  // by decoder
   ChunkRows rows_;
   ListState list_state_ = ListState::kFirst;
   std::vector<ImportedTrace> traces_;
