@@ -54,6 +54,26 @@ void make_rows(const model::RankTimeline& t, Interval window, CommTable& table) 
   }
 }
 
+// What belongs to the steps was launched in the window; where the trace has no launches at all,
+// what started there.
+void count_per_step(const model::RankTimeline& t, const model::RankAnalysis& a, Interval window,
+                    CommTable& table) {
+  const auto launch_of = [&](const CommCall& call) { return t.activities.launch[call.activity]; };
+  const bool launches = std::any_of(table.calls.begin(), table.calls.end(),
+                                    [&](const CommCall& c) { return launch_of(c) != kNone; });
+  for (CommCall& call : table.calls) {
+    if (!launches) {
+      call.of_steps = call.row != kNone;
+    } else if (launch_of(call) != kNone) {
+      const model::TimeNs time = t.api_calls.start[launch_of(call)];
+      call.of_steps = time >= window.start && time < window.end;
+    }
+    if (call.of_steps && call.row != kNone) table.rows[call.row].per_step += 1;
+  }
+  const auto steps = static_cast<double>(a.steps.steps.size());
+  for (CommRow& row : table.rows) row.per_step = steps > 0 ? row.per_step / steps : 0;
+}
+
 // Longest first; what is equal is told apart by its names.
 void sort_rows(CommTable& table) {
   std::vector<Index> order(table.rows.size());
@@ -140,10 +160,7 @@ void find_communication(const model::RankTimeline& t, model::RankAnalysis& a) {
   const Interval window = comm_window(t, a);
   make_rows(t, window, table);
   sort_rows(table);
-  const auto steps = static_cast<double>(a.steps.steps.size());
-  for (CommRow& row : table.rows) {
-    if (steps > 0) row.per_step = static_cast<double>(row.stats.count) / steps;
-  }
+  count_per_step(t, a, window, table);
   add_exposure(t, a, window, table);
   a.comm = std::move(table);
   set_comm_facts(t, a);

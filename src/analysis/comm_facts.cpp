@@ -32,24 +32,24 @@ std::size_t used_devices(const model::RankTimeline& t) {
                     [](const model::Device& d) { return d.activities.size() > 0; }));
 }
 
-// Message bytes, and bytes over the link with the time they took, of the calls in the window.
+// Message bytes per step, and bytes over the link with the time they took.
 struct Volume {
-  std::int64_t calls = 0, calls_with_bytes = 0;
+  std::int64_t calls = 0, calls_with_bytes = 0;  // of the steps
   std::int64_t bytes = 0;
-  double bus_bytes = 0;
+  double bus_bytes = 0;  // in the window
   DurationNs bus_time = 0;
 };
 
 Volume volume_of(const model::RankTimeline& t, const CommTable& table) {
   Volume v;
   for (const CommCall& call : table.calls) {
-    if (call.row == kNone) continue;
-    ++v.calls;
-    if (call.bytes < 0) continue;
-    ++v.calls_with_bytes;
-    v.bytes += call.bytes;
+    if (call.of_steps) {
+      ++v.calls;
+      v.calls_with_bytes += call.bytes >= 0 ? 1 : 0;
+      v.bytes += std::max<std::int64_t>(call.bytes, 0);
+    }
     const double factor = bus_factor(call.collective, table.groups[call.group].size);
-    if (factor == 0) continue;
+    if (call.row == kNone || call.bytes < 0 || factor == 0) continue;
     v.bus_bytes += factor * static_cast<double>(call.bytes);
     v.bus_time += t.activities.duration(call.activity);
   }
@@ -61,16 +61,12 @@ void set_volume_facts(const model::RankTimeline& t, const CommTable& table, doub
   const Volume v = volume_of(t, table);
   const std::string sizes = "message sizes are given for " + std::to_string(v.calls_with_bytes) +
                             " of " + std::to_string(v.calls) + " communication kernels";
-  // A few kernels without arguments (launched before the profiler was on) are tolerable.
-  constexpr double kEnough = 0.9;
-  const bool enough =
-      static_cast<double>(v.calls_with_bytes) >= kEnough * static_cast<double>(v.calls);
   if (steps == 0) {
     facts.set_missing(FactId::kCommPerStep, "no steps were found");
     facts.set_missing(FactId::kCommBytesPerStep, "no steps were found");
   } else {
     facts.set(FactId::kCommPerStep, static_cast<double>(v.calls) / steps);
-    if (enough) {
+    if (v.calls_with_bytes == v.calls) {
       facts.set(FactId::kCommBytesPerStep, static_cast<double>(v.bytes) / steps);
     } else {
       facts.set_missing(FactId::kCommBytesPerStep, sizes);
@@ -79,7 +75,7 @@ void set_volume_facts(const model::RankTimeline& t, const CommTable& table, doub
   if (v.bus_time > 0) {
     facts.set(FactId::kCommBusBandwidth, v.bus_bytes / static_cast<double>(v.bus_time));
   } else {
-    facts.set_missing(FactId::kCommBusBandwidth, v.calls == 0
+    facts.set_missing(FactId::kCommBusBandwidth, table.calls.empty()
                                                      ? "there is no communication"
                                                      : sizes + ", with the size of their group");
   }

@@ -134,9 +134,15 @@ Pairs pair_by_time(const CommSequence& a, const CommSequence& b, const ClockMap&
   return chain.result();
 }
 
+// A collective ends on no rank before the last has come to it.
+bool could_be_at_once(const CommEvent& a, const CommEvent& b) {
+  return a.start <= b.end + kEndsApart && b.start <= a.end + kEndsApart;
+}
+
 // Between two matches, what is left over on both sides in equal number and kind is the same too,
 // even where the ends lie further apart.
-Pairs fill_between(const CommSequence& a, const CommSequence& b, const Pairs& anchors) {
+Pairs fill_between(const CommSequence& a, const CommSequence& b, const Pairs& anchors,
+                   const ClockMap& clock) {
   Pairs pairs;
   for (std::size_t k = 0; k < anchors.size(); ++k) {
     pairs.push_back(anchors[k]);
@@ -145,7 +151,10 @@ Pairs fill_between(const CommSequence& a, const CommSequence& b, const Pairs& an
     const std::size_t missing = anchors[k + 1].first - i - 1;
     if (missing == 0 || missing != anchors[k + 1].second - j - 1) continue;
     bool all = true;
-    for (std::size_t m = 1; m <= missing; ++m) all = all && compatible(a[i + m], b[j + m]);
+    for (std::size_t m = 1; m <= missing; ++m) {
+      all = all && compatible(a[i + m], b[j + m]) &&
+            could_be_at_once(a[i + m], shifted(b[j + m], clock));
+    }
     for (std::size_t m = 1; all && m <= missing; ++m) pairs.emplace_back(i + m, j + m);
   }
   return pairs;
@@ -311,7 +320,7 @@ SequenceMatch match_sequences(const CommSequence& a, const CommSequence& b,
       for (const DurationNs guess : guesses) consider(guess);
     }
   }
-  if (!best.pairs.empty()) best.pairs = fill_between(a, b, best.pairs);
+  if (!best.pairs.empty()) best.pairs = fill_between(a, b, best.pairs, best.clock);
   return best;
 }
 

@@ -34,8 +34,8 @@ struct CommRow {           // by collective × process group
   std::int32_t group_size = -1;
   DurationStats stats;
   std::int64_t bytes = -1;  // summed message bytes, -1: not given
-  double per_step = 0;
-  DurationNs exposed = 0;  // no compute kernel running
+  double per_step = 0;      // of the calls that the steps issued
+  DurationNs exposed = 0;   // no compute kernel running
   DurationNs overlapped = 0;
   DurationNs skew = 0;  // of the exposed part, waiting for a later rank; 0 when unknown
 };
@@ -60,6 +60,9 @@ struct CommCall {
   std::int64_t bytes = -1;        // message bytes, -1: not given
   std::int64_t sequence = -1;     // per process group, -1: not given
   std::int64_t step_number = -1;  // of the ProfilerStep it was launched in, -1: not known
+  // Issued by a step of the window: counts in figures per step. Early kernels of a trace were often
+  // launched before it begins.
+  bool of_steps = false;
 };
 
 struct CommTable {
