@@ -13,6 +13,7 @@
 #include "analysis/ops.h"
 #include "analysis/optimizer.h"
 #include "analysis/pass.h"
+#include "analysis/patterns.h"
 #include "analysis/pauses.h"
 #include "analysis/replay_pass.h"
 #include "analysis/steps.h"
@@ -35,6 +36,7 @@ const std::vector<Pass>& all_passes() {
       {"host_created", find_host_created, nullptr},
       {"allocator", measure_allocator, nullptr},
       {"memory_curve", measure_memory, nullptr},
+      {"patterns", find_patterns, nullptr},
       {"dilation", estimate_dilation, nullptr},
       {"comm", find_communication, nullptr},
       {"comm_match", nullptr, match_collectives},

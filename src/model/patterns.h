@@ -11,6 +11,7 @@ namespace pyrometer::model {
 // The same run of consecutive small kernels, repeated: a candidate for fusion or graph capture.
 struct RepeatedSequence {
   std::vector<NameId> kernels;
+  bool back_to_back = false;  // repeats directly after itself: a loop over tensors or layers
   std::int64_t count = 0;
   DurationNs device_total = 0;
   DurationNs span_total = 0;  // first start to last end, summed

@@ -54,7 +54,6 @@ enum class FactId : std::uint16_t {
   kCopiesMemsetShare,
   kCopiesMemsetsPerStep,
   kDilationPerOpNs,
-  kDilationPerCallNs,
   kDilationOpsPerStep,
   kDilationBasis,
   kCopiesHostCreatedPerStep,
@@ -141,6 +140,17 @@ enum class FactId : std::uint16_t {
   kOptimizerOpsPerStep,
   kAmpGradScaler,
   kAmpSkippedSteps,
+  kPatternsIdenticalSteps,
+  kPatternsIdenticalShapes,
+  kPatternsSequenceShare,
+  kPatternsLoopShare,
+  kPatternsTopSequenceShare,
+  kPatternsTopSequenceLength,
+  kPatternsTopSequencePerStep,
+  kPatternsOutlierCount,
+  kPatternsOutlierExcessShare,
+  kPatternsOutlierMaxSigmas,
+  kPatternsOutlierPeriod,
   kPausesCheckpointShare,
   kPausesInferredCheckpoints,
   kPausesValidationShare,
@@ -198,7 +208,7 @@ enum class FactId : std::uint16_t {
   kWaterfallBusy,
 };
 
-inline constexpr std::size_t kFactCount = 188;
+inline constexpr std::size_t kFactCount = 198;
 
 struct FactInfo {
   std::string_view id;
