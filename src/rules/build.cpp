@@ -25,7 +25,8 @@ Verdict start_verdict(std::string_view id, Role role) {
   Verdict verdict;
   verdict.role = role;
   verdict.finding.id = std::string(id);
-  verdict.finding.severity = role == Role::kNote ? model::Severity::kInfo : model::Severity::kWarning;
+  verdict.finding.severity =
+      role == Role::kNote ? model::Severity::kInfo : model::Severity::kWarning;
   if (const FindingInfo* info = find_finding(id)) {
     verdict.finding.title = std::string(info->title);
     verdict.finding.fix = std::string(info->fix);
@@ -59,8 +60,8 @@ void add_measure(const Context& context, Verdict& verdict, std::string label, do
   verdict.finding.evidence.push_back(std::move(evidence));
 }
 
-void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected,
-               analysis::Edit worst, std::string model_in_words) {
+void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, analysis::Edit worst,
+               std::string model_in_words) {
   verdict.best = std::move(best);
   verdict.expected = std::move(expected);
   verdict.worst = std::move(worst);

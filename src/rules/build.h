@@ -27,8 +27,8 @@ void add_measure(const Context& context, Verdict& verdict, std::string label, do
                  std::string unit, std::string_view threshold = {}, std::string note = {},
                  std::string_view comparison = ">=");
 
-void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected,
-               analysis::Edit worst, std::string model_in_words);
+void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, analysis::Edit worst,
+               std::string model_in_words);
 
 // Gain of an edit on the mean step without the profiler, as a fraction of it; 0 when nothing can be
 // predicted.

@@ -46,8 +46,8 @@ void predict(const Context& context, Verdict& verdict) {
     finding.no_prediction = context.what_if().baseline().unavailable;
     return;
   }
-  finding.prediction = context.what_if().predict(verdict.best, verdict.expected, verdict.worst,
-                                                 verdict.model);
+  finding.prediction =
+      context.what_if().predict(verdict.best, verdict.expected, verdict.worst, verdict.model);
 }
 
 void limit_confidence(const Context& context, Finding& finding) {
@@ -125,16 +125,14 @@ std::optional<model::Prediction> predict_jointly(const Context& context,
 std::string busy_sentence(const Context& context) {
   const auto busy = context.job().facts.value(model::FactId::kWaterfallBusy);
   if (!busy) return "No GPU activity was recorded.";
-  return fmt::format("The GPU{} {} busy {} of the time.",
-                     context.job().ranks.size() > 1 ? "s" : "",
+  return fmt::format("The GPU{} {} busy {} of the time.", context.job().ranks.size() > 1 ? "s" : "",
                      context.job().ranks.size() > 1 ? "were" : "was", percent(*busy));
 }
 
 std::string verdict_sentence(const Context& context, const std::vector<Finding>& findings) {
   std::string text = busy_sentence(context);
-  const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& f) {
-    return f.severity != Severity::kInfo;
-  });
+  const auto first = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.severity != Severity::kInfo; });
   if (first == findings.end()) {
     if (context.steps() < kStepsForFindings) {
       return text + fmt::format(" Too few steps to judge: {}, at least {} are needed.",
@@ -145,9 +143,10 @@ std::string verdict_sentence(const Context& context, const std::vector<Finding>&
   text += " " + first->title;
   if (first->prediction) {
     const model::Prediction& p = *first->prediction;
-    text += fmt::format(": fixing it would take the step from {} to about {} ({:.2f}× faster, {:.2f}× to {:.2f}×)",
-                        duration(p.baseline_ns), duration(p.mid_ns), p.baseline_ns / p.mid_ns,
-                        p.speedup_low(), p.speedup_high());
+    text += fmt::format(
+        ": fixing it would take the step from {} to about {} ({:.2f}× faster, {:.2f}× to {:.2f}×)",
+        duration(p.baseline_ns), duration(p.mid_ns), p.baseline_ns / p.mid_ns, p.speedup_low(),
+        p.speedup_high());
   }
   return text + ".";
 }

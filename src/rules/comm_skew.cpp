@@ -1,0 +1,96 @@
+#include "rules/comm_skew.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "rules/build.h"
+
+namespace pyrometer::rules {
+namespace {
+
+using model::FactId;
+
+constexpr std::string_view kId = "comm.skew";
+
+analysis::Edit balanced(double to_fastest) {
+  analysis::Edit edit;
+  edit.no_skew = true;
+  edit.skew_to_fastest = to_fastest;
+  return edit;
+}
+
+std::string reason_in_words(std::string_view cause) {
+  if (cause == "input") return "waits longer for its data loader";
+  if (cause == "host") return "loses time in host code";
+  if (cause == "compute") return "computes longer";
+  if (cause == "copy") return "copies longer";
+  return "is slowed by " + std::string(cause);
+}
+
+std::string fix_for(std::string_view cause, std::int32_t rank) {
+  if (cause == "input") {
+    return fmt::format(
+        "Make rank {}'s data loader as fast as the others': same workers, same "
+        "storage, pinned memory.",
+        rank);
+  }
+  if (cause == "host") {
+    return fmt::format(
+        "Remove the extra host work of rank {} (logging, checkpoints, metrics that "
+        "only one rank does), or move it to another thread.",
+        rank);
+  }
+  if (cause == "compute") {
+    return fmt::format(
+        "Give every rank the same amount of work: rank {} computes longer. Group "
+        "samples of similar length, split by tokens and not by samples.",
+        rank);
+  }
+  return fmt::format("Remove what slows rank {}.", rank);
+}
+
+}  // namespace
+
+void judge_comm_skew(const Context& context, Judgement& judgement) {
+  if (context.job().ranks.size() < 2) {
+    return not_judged(judgement, kId, "needs the traces of at least two ranks");
+  }
+  const model::CrossRank& cross = context.job().cross;
+  if (!cross.matched) {
+    return not_judged(judgement, kId,
+                      cross.how.empty() ? "no collectives were matched" : cross.how);
+  }
+  const auto share = context.largest(FactId::kWaterfallCommSkew);
+  if (!share || share->value < context.threshold(kId, "warn")) return;
+  if (cross.imbalance < context.threshold(kId, "imbalance")) return;
+
+  Verdict verdict = start_verdict(kId);
+  model::Finding& finding = verdict.finding;
+  finding.severity = severity_for(context, kId, share->value);
+  finding.confidence = model::Confidence::kHigh;
+  finding.share_of_time = context.job().facts.value_or(FactId::kWaterfallCommSkew, share->value);
+  finding.summary =
+      fmt::format("Rank {} spends {} of its time waiting for a slower rank.",
+                  context.timeline().ranks[share->position].info.rank, percent(share->value));
+  if (cross.slow_rank != model::kNone) {
+    const std::int32_t slow = context.timeline().ranks[cross.slow_rank].info.rank;
+    finding.ranks = {slow};
+    finding.where.push_back(fmt::format("rank {}", slow));
+    finding.summary += fmt::format(
+        " The others wait for rank {}{}.", slow,
+        cross.slow_cause.empty() ? std::string() : ", which " + reason_in_words(cross.slow_cause));
+    if (!cross.slow_cause.empty()) finding.fix = fix_for(cross.slow_cause, slow);
+  }
+  add_evidence(context, verdict, FactId::kWaterfallCommSkew, share->value,
+               share->value >= context.threshold(kId, "critical") ? "critical" : "warn");
+  add_measure(context, verdict, "balance.imbalance", cross.imbalance, "fraction", "imbalance");
+  const bool avoidable = cross.slow_cause == "input" || cross.slow_cause == "host";
+  set_edits(verdict, balanced(1), balanced(avoidable ? 1 : 0.3), balanced(0),
+            "ranks arrive together: at worst at the mean of their own times, at best all as fast "
+            "as the fastest");
+  judgement.verdicts.push_back(std::move(verdict));
+}
+
+}  // namespace pyrometer::rules

@@ -1,0 +1,184 @@
+#include "rules/steps_outliers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rules/build.h"
+
+namespace pyrometer::rules {
+namespace {
+
+using model::FactId;
+
+constexpr std::string_view kId = "steps.outliers";
+constexpr double kCritical = 0.3;
+constexpr std::size_t kFewestSteps = 5;
+
+struct Excess {
+  std::size_t position = 0;
+  std::size_t steps = 0;
+  double share = 0;                              // of the steps' time
+  double median = 0;                             // ns
+  double sigmas = 0;                             // of the longest
+  model::Cause cause = model::Cause::kIdleHost;  // of most of the excess
+  double kept = 1;  // of all time with that cause, when the long steps are like the median one
+  std::vector<std::int64_t> numbers;
+};
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Time of one cause by step, all devices of the rank.
+std::vector<double> by_step(const model::RankAnalysis& rank, std::size_t cause) {
+  std::vector<double> times(rank.steps.steps.size(), 0);
+  for (const model::DeviceWaterfall& device : rank.waterfall.devices) {
+    for (std::size_t s = 0; s < times.size() && s < device.steps.size(); ++s) {
+      times[s] += static_cast<double>(device.steps[s][cause]);
+    }
+  }
+  return times;
+}
+
+// The cause that grows most in the long steps.
+void find_cause(const model::RankAnalysis& rank, const std::vector<std::size_t>& longs,
+                Excess& excess) {
+  double most = 0;
+  for (std::size_t c = 0; c < model::kCauseCount; ++c) {
+    const std::vector<double> times = by_step(rank, c);
+    const double typical = median_of(times);
+    double more = 0;
+    double all = 0;
+    for (const std::size_t s : longs) more += std::max(0.0, times[s] - typical);
+    for (const double time : times) all += time;
+    if (more <= most || all <= 0) continue;
+    most = more;
+    excess.cause = static_cast<model::Cause>(c);
+    excess.kept = 1 - more / all;
+  }
+}
+
+std::optional<Excess> excess_of(const Context& context, std::size_t position) {
+  const model::RankAnalysis& rank = context.job().ranks[position];
+  const auto& steps = rank.steps.steps;
+  if (steps.size() < kFewestSteps) return std::nullopt;
+  std::vector<double> lengths;
+  for (const model::Step& step : steps) lengths.push_back(static_cast<double>(step.span.length()));
+  Excess excess;
+  excess.position = position;
+  excess.steps = steps.size();
+  excess.median = median_of(lengths);
+  std::vector<double> deviations;
+  double total = 0;
+  for (const double length : lengths) {
+    deviations.push_back(std::abs(length - excess.median));
+    total += length;
+  }
+  // 1.4826 · MAD estimates the standard deviation of a normal distribution.
+  const double sigma = std::max(1.4826 * median_of(deviations), 0.02 * excess.median);
+  std::vector<std::size_t> longs;
+  double sum = 0;
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    const double sigmas = (lengths[s] - excess.median) / sigma;
+    if (sigmas < context.threshold(kId, "sigmas") || lengths[s] < 1.2 * excess.median) continue;
+    longs.push_back(s);
+    sum += lengths[s] - excess.median;
+    excess.sigmas = std::max(excess.sigmas, sigmas);
+    excess.numbers.push_back(steps[s].number);
+  }
+  // The first step of a trace often carries what went before it.
+  if (longs.empty() || (longs.size() == 1 && longs.front() == 0)) return std::nullopt;
+  excess.share = total > 0 ? sum / total : 0;
+  find_cause(rank, longs, excess);
+  return excess;
+}
+
+using EditOf = std::function<analysis::Edit(double)>;
+
+std::optional<EditOf> edit_for(model::Cause cause) {
+  const auto field = [](double analysis::Edit::*member) -> EditOf {
+    return [member](double kept) {
+      analysis::Edit edit;
+      edit.*member = kept;
+      return edit;
+    };
+  };
+  switch (cause) {
+    case model::Cause::kIdleHost:
+      return field(&analysis::Edit::host_other);
+    case model::Cause::kIdleInput:
+      return field(&analysis::Edit::input_wait);
+    case model::Cause::kIdleLaunch:
+      return field(&analysis::Edit::host_ops);
+    case model::Cause::kIdleAlloc:
+      return field(&analysis::Edit::alloc_calls);
+    case model::Cause::kIdleCompile:
+      return field(&analysis::Edit::compile);
+    case model::Cause::kIdleGc:
+      return field(&analysis::Edit::gc);
+    case model::Cause::kIdleLogging:
+      return field(&analysis::Edit::logging);
+    case model::Cause::kIdleValidation:
+      return field(&analysis::Edit::validation);
+    case model::Cause::kIdleCheckpoint:
+      return field(&analysis::Edit::checkpoint);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void judge_steps_outliers(const Context& context, Judgement& judgement) {
+  std::optional<Excess> worst;
+  for (std::size_t i = 0; i < context.job().ranks.size(); ++i) {
+    const auto excess = excess_of(context, i);
+    if (excess && (!worst || excess->share > worst->share)) worst = excess;
+  }
+  if (context.steps() < kFewestSteps) {
+    return not_judged(
+        judgement, kId,
+        fmt::format("needs at least {} steps, the trace has {}", kFewestSteps, context.steps()));
+  }
+  if (!worst || worst->share < context.threshold(kId, "share")) return;
+
+  Verdict verdict = start_verdict(kId, Role::kResidual);
+  model::Finding& finding = verdict.finding;
+  finding.severity =
+      worst->share >= kCritical ? model::Severity::kCritical : model::Severity::kWarning;
+  finding.share_of_time = worst->share;
+  finding.ranks = {context.timeline().ranks[worst->position].info.rank};
+  const model::CauseInfo& cause = model::cause_info(worst->cause);
+  finding.summary = fmt::format(
+      "{} of {} steps are far longer than the median of {}; together they cost {} of the time. "
+      "Most of the excess is {} ({}).",
+      worst->numbers.size(), worst->steps, duration(worst->median), percent(worst->share),
+      cause.title, cause.id);
+  if (worst->cause == model::Cause::kIdleHost) {
+    finding.summary +=
+        " Such a pause without operators is typically garbage collection, file output or a print.";
+  }
+  for (const std::int64_t number : worst->numbers) {
+    finding.where.push_back(fmt::format("step {}", number));
+  }
+  add_measure(context, verdict, "excess of the long steps", worst->share, "fraction", "share");
+  add_measure(context, verdict, "longest step, robust z-score", worst->sigmas, "count", "sigmas");
+  if (const auto edit = edit_for(worst->cause)) {
+    set_edits(verdict, (*edit)(worst->kept), (*edit)(worst->kept),
+              (*edit)(worst->kept + (1 - worst->kept) * 0.5),
+              "the long steps become like the median one; at worst half of their excess stays");
+  } else {
+    finding.no_prediction = "what the long steps do more of has no model";
+  }
+  judgement.verdicts.push_back(std::move(verdict));
+}
+
+}  // namespace pyrometer::rules

@@ -1,0 +1,73 @@
+#include "rules/trace_incomplete.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "rules/build.h"
+
+namespace pyrometer::rules {
+namespace {
+
+using model::FactId;
+
+constexpr std::string_view kId = "trace.incomplete";
+
+std::optional<double> smallest_linked_share(const Context& context) {
+  std::optional<double> smallest;
+  for (const model::RankAnalysis& rank : context.job().ranks) {
+    const auto value = rank.facts.value(FactId::kLaunchLinkedShare);
+    if (value && (!smallest || *value < *smallest)) smallest = value;
+  }
+  return smallest;
+}
+
+}  // namespace
+
+void judge_trace_incomplete(const Context& context, Judgement& judgement) {
+  Verdict verdict = start_verdict(kId, Role::kNote);
+  model::Finding& finding = verdict.finding;
+  std::string what;
+  bool lost = false;
+  for (const model::RankTimeline& rank : context.timeline().ranks) {
+    bool here = false;
+    for (const model::ImportCounter& counter : rank.stats.counters()) {
+      if (counter.severity != model::StatSeverity::kDataLoss || counter.count == 0) continue;
+      here = lost = true;
+      add_measure(context, verdict, counter.kind, static_cast<double>(counter.count), "count", {},
+                  counter.help);
+    }
+    if (here) finding.ranks.push_back(rank.info.rank);
+  }
+  if (lost) what = "Events of the trace were lost or unreadable";
+  const auto linked = smallest_linked_share(context);
+  const double limit = context.threshold(kId, "lost_launches");
+  if (linked && 1 - *linked > limit) {
+    what += what.empty() ? "" : "; ";
+    what += fmt::format("{} of the device activities have no launch call", percent(1 - *linked));
+    add_measure(context, verdict, "activities without their launch", 1 - *linked, "fraction",
+                "lost_launches");
+    lost = lost || context.timeline().ranks.front().has_host_events();
+  }
+  const std::int32_t world = context.timeline().ranks.front().info.world_size;
+  const auto seen = static_cast<std::int32_t>(context.timeline().ranks.size());
+  if (world > seen) {
+    what += what.empty() ? "" : "; ";
+    what += fmt::format(
+        "{} of {} ranks are here: waiting for the others cannot be told from "
+        "communication",
+        seen, world);
+    add_measure(context, verdict, "ranks without a trace", world - seen, "count");
+  }
+  if (what.empty()) return;
+  // Missing ranks are a choice of the user's; lost events are not.
+  finding.severity = lost ? model::Severity::kWarning : model::Severity::kInfo;
+  finding.confidence = model::Confidence::kHigh;
+  finding.summary = what + ".";
+  finding.no_prediction = "nothing to gain, only to know";
+  judgement.verdicts.push_back(std::move(verdict));
+}
+
+}  // namespace pyrometer::rules
