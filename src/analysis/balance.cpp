@@ -56,20 +56,31 @@ class Comparison {
   }
 
  private:
-  // Divides a sum over the window by steps and devices.
+  // Divides a sum over the steps (over the window where there are none) by steps and devices.
   [[nodiscard]] double per_step(std::size_t r, DurationNs sum) const {
     const auto steps = std::max<std::size_t>(1, job_.ranks[r].steps.steps.size());
     const auto devices = std::max<std::size_t>(1, job_.ranks[r].waterfall.devices.size());
     return static_cast<double>(sum) / static_cast<double>(steps * devices);
   }
 
+  [[nodiscard]] static model::CauseTimes causes_of_steps(const model::RankAnalysis& rank) {
+    if (rank.steps.steps.empty()) return rank.waterfall.causes;
+    model::CauseTimes sum{};
+    for (const model::DeviceWaterfall& device : rank.waterfall.devices) {
+      for (const model::CauseTimes& step : device.steps) {
+        for (std::size_t i = 0; i < model::kCauseCount; ++i) sum[i] += step[i];
+      }
+    }
+    return sum;
+  }
+
   [[nodiscard]] RankBalanceRow row_of(std::size_t r) const {
     const model::RankAnalysis& rank = job_.ranks[r];
-    const model::CauseTimes& causes = rank.waterfall.causes;
+    const model::CauseTimes causes = causes_of_steps(rank);
     RankBalanceRow row;
     row.rank = timeline_.ranks[r].info.rank;
     row.step_mean_ns = static_cast<double>(rank.steps.steps.empty()
-                                               ? comm_window(timeline_.ranks[r], rank).length()
+                                               ? balance_span(timeline_.ranks[r], rank).length()
                                                : rank.steps.stats.mean);
     row.compute_ns = per_step(r, group_time(causes, CauseGroup::kCompute));
     row.idle_ns = per_step(
@@ -101,7 +112,7 @@ class Comparison {
       const model::RankTimeline& t = timeline_.ranks[r];
       const model::CommTable& comm = job_.ranks[r].comm;
       if (comm.last_arrival.empty()) continue;
-      const model::Interval window = comm_window(t, job_.ranks[r]);
+      const model::Interval window = balance_span(t, job_.ranks[r]);
       std::vector<IntervalSet> compute;
       for (const model::Device& device : t.devices) {
         compute.push_back(compute_time(t, job_.ranks[r], device));

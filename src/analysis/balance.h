@@ -10,7 +10,11 @@ namespace pyrometer::analysis {
 // imbalance of JobAnalysis::cross. Definitions: docs/concepts/communication.md.
 void compare_ranks(const model::Timeline& timeline, model::JobAnalysis& job);
 
-// What a rank needs for itself over its window, ns, summed over devices; see RankBalanceRow.
+// What ranks are compared over: the steps, else the window.
+[[nodiscard]] model::Interval balance_span(const model::RankTimeline& timeline,
+                                           const model::RankAnalysis& analysis);
+
+// What a rank needs for itself over that span, ns, summed over devices; see RankBalanceRow.
 struct OwnTime {
   model::DurationNs compute = 0;
   model::DurationNs copy = 0;

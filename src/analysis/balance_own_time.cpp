@@ -6,6 +6,7 @@
 #include "analysis/comm.h"
 #include "analysis/comm_calls.h"
 #include "analysis/host_state.h"
+#include "analysis/window.h"
 
 namespace pyrometer::analysis {
 namespace {
@@ -42,9 +43,14 @@ void add_starved(const model::RankTimeline& t, const model::RankAnalysis& a,
 
 }  // namespace
 
+Interval balance_span(const model::RankTimeline& t, const model::RankAnalysis& a) {
+  const Interval span = stepped_span(a.steps);
+  return span.length() > 0 ? span : comm_window(t, a);
+}
+
 OwnTime own_time(const model::RankTimeline& t, const model::RankAnalysis& a) {
   OwnTime own;
-  const Interval window = comm_window(t, a);
+  const Interval window = balance_span(t, a);
   HostStates hosts(t, a);
   for (const model::Device& device : t.devices) {
     const IntervalSet compute = clip(compute_time(t, a, device), window);

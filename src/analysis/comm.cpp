@@ -10,6 +10,7 @@
 #include "analysis/comm_facts.h"
 #include "analysis/comm_names.h"
 #include "analysis/statistics.h"
+#include "analysis/window.h"
 
 namespace pyrometer::analysis {
 namespace {
@@ -31,7 +32,7 @@ void make_rows(const model::RankTimeline& t, Interval window, CommTable& table) 
   for (CommCall& call : table.calls) {
     const model::TimeNs start = act.start[call.activity];
     call.row = kNone;
-    if (start < window.start || start >= window.end) continue;
+    if (!contains(window, start)) continue;
     const auto [at, is_new] =
         row_of.try_emplace({call.collective, call.group}, static_cast<Index>(table.rows.size()));
     if (is_new) {
@@ -54,19 +55,18 @@ void make_rows(const model::RankTimeline& t, Interval window, CommTable& table) 
   }
 }
 
-// What belongs to the steps was launched in the window; where the trace has no launches at all,
-// what started there.
-void count_per_step(const model::RankTimeline& t, const model::RankAnalysis& a, Interval window,
-                    CommTable& table) {
+// What belongs to the steps was launched while they lasted; where the trace has no launches at all,
+// what started then.
+void count_per_step(const model::RankTimeline& t, const model::RankAnalysis& a, CommTable& table) {
+  const Interval span = stepped_span(a.steps);
   const auto launch_of = [&](const CommCall& call) { return t.activities.launch[call.activity]; };
   const bool launches = std::any_of(table.calls.begin(), table.calls.end(),
                                     [&](const CommCall& c) { return launch_of(c) != kNone; });
   for (CommCall& call : table.calls) {
     if (!launches) {
-      call.of_steps = call.row != kNone;
+      call.of_steps = contains(span, t.activities.start[call.activity]);
     } else if (launch_of(call) != kNone) {
-      const model::TimeNs time = t.api_calls.start[launch_of(call)];
-      call.of_steps = time >= window.start && time < window.end;
+      call.of_steps = contains(span, t.api_calls.start[launch_of(call)]);
     }
     if (call.of_steps && call.row != kNone) table.rows[call.row].per_step += 1;
   }
@@ -160,7 +160,7 @@ void find_communication(const model::RankTimeline& t, model::RankAnalysis& a) {
   const Interval window = comm_window(t, a);
   make_rows(t, window, table);
   sort_rows(table);
-  count_per_step(t, a, window, table);
+  count_per_step(t, a, table);
   add_exposure(t, a, window, table);
   a.comm = std::move(table);
   set_comm_facts(t, a);
