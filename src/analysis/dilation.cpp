@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/dilation_events.h"
 #include "analysis/dilation_table.h"
 
 namespace pyrometer::analysis {
@@ -62,19 +63,42 @@ Index rows_within(const std::vector<TimeNs>& starts, RowRange rows, model::Inter
   return static_cast<Index>(to - from);
 }
 
-void count_events(const model::RankTimeline& t, const model::RankAnalysis& a, Dilation& d) {
+bool feeds_device(const model::RankTimeline& t, std::size_t thread) {
+  if (thread == t.main_thread) return true;
+  const RowRange calls = t.threads[thread].api_calls;
+  for (Index c = calls.begin; c < calls.end; ++c) {
+    if (t.api_calls.activity_count[c] > 0) return true;
+  }
+  return false;
+}
+
+// Events per step, and what the shares come to per operator.
+void measure_per_op(const model::RankTimeline& t, const model::RankAnalysis& a, Dilation& d) {
+  constexpr std::size_t kEnough = 100'000;  // events per thread
   const double steps = std::max<double>(1, static_cast<double>(a.steps.steps.size()));
+  ProfilerTime taken{};
+  double ops = 0;
   for (std::size_t i = 0; i < t.threads.size(); ++i) {
+    if (!feeds_device(t, i)) continue;
     const model::Thread& thread = t.threads[i];
-    bool feeds = i == t.main_thread;
-    for (Index c = thread.api_calls.begin; c < thread.api_calls.end && !feeds; ++c) {
-      feeds = t.api_calls.activity_count[c] > 0;
-    }
-    if (!feeds) continue;
     d.ops_per_step += rows_within(t.host_ops.start, thread.host_ops, a.steps.window) / steps;
     d.calls_per_step += rows_within(t.api_calls.start, thread.api_calls, a.steps.window) / steps;
     d.python_calls_per_step += rows_within(t.python.start, thread.python, a.steps.window) / steps;
+    std::size_t events = 0;
+    TimeNs end = a.steps.window.start;
+    for_each_event(t, thread, a.steps.window.start, [&](TimeNs start, TimeNs next) {
+      if (start >= a.steps.window.end || ++events > kEnough) return false;
+      const ProfilerTime time = profiler_time(d, next - start, false);
+      for (std::size_t k = 0; k < time.size(); ++k) taken[k] += time[k];
+      end = start;
+      return true;
+    });
+    ops += rows_within(t.host_ops.start, thread.host_ops, {a.steps.window.start, end + 1});
   }
+  if (ops <= 0) return;
+  d.per_op_low_ns = taken[0] / ops;
+  d.per_op_ns = taken[1] / ops;
+  d.per_op_high_ns = taken[2] / ops;
 }
 
 // How much slower than the reference host; 1 within its own spread.
@@ -87,9 +111,8 @@ double host_speed(const model::RankTimeline& t) {
 }
 
 void set_facts(const Dilation& d, model::FactSet& facts) {
-  const std::array<std::pair<FactId, double>, 3> numbers{{
+  const std::array<std::pair<FactId, double>, 2> numbers{{
       {FactId::kDilationPerOpNs, d.per_op_ns},
-      {FactId::kDilationPerCallNs, d.per_call_ns},
       {FactId::kDilationOpsPerStep, d.ops_per_step},
   }};
   for (const auto& [id, value] : numbers) {
@@ -121,20 +144,14 @@ void estimate_dilation(const model::RankTimeline& t, model::RankAnalysis& a) {
   const Setting stack = setting(t.info.with_stack, t.python.size() > 0);
   const Setting memory = setting(t.info.profile_memory, t.memory.size() > 0);
   d.host_speed = host_speed(t);
-  count_events(t, a, d);
-  CostRange op = kPerOp;
-  if (shapes.on) op = op + kPerOpShapes;
-  if (stack.on) op = op + kPerOpStack;
-  if (memory.on) op = op + kPerOpMemory;
-  d.per_op_low_ns = op.low * d.host_speed;
-  d.per_op_ns = op.middle * d.host_speed;
-  d.per_op_high_ns = op.high * d.host_speed;
-  d.per_call_low_ns = kPerCall.low * d.host_speed;
-  d.per_call_ns = kPerCall.middle * d.host_speed;
-  d.per_call_high_ns = kPerCall.high * d.host_speed;
-  d.per_python_call_low_ns = kPerPythonCall.low * d.host_speed;
-  d.per_python_call_ns = kPerPythonCall.middle * d.host_speed;
-  d.per_python_call_high_ns = kPerPythonCall.high * d.host_speed;
+  const double more = (shapes.on ? kShapesShare : 0) + (stack.on ? kStackShare : 0) +
+                      (memory.on ? kMemoryShare : 0);
+  d.share_low = kShare.low + more;
+  d.share = kShare.middle + more;
+  d.share_high = kShare.high + more;
+  d.event_floor_ns = kEventFloorNs * d.host_speed;
+  d.event_cap_ns = kEventCapNs * d.host_speed;
+  d.input_event_cap_ns = kInputEventCapNs * d.host_speed;
   const auto say = [&d](std::string_view name, const Setting& s) {
     if (!d.basis.empty()) d.basis += ", ";
     d.basis.append(name).append(s.on ? " on" : " off").append(" (").append(s.from).append(")");
@@ -142,14 +159,9 @@ void estimate_dilation(const model::RankTimeline& t, model::RankAnalysis& a) {
   say("record_shapes", shapes);
   say("with_stack", stack);
   say("profile_memory", memory);
+  measure_per_op(t, a, d);
   set_facts(d, a.facts);
   a.dilation = std::move(d);
-}
-
-std::array<ProfilerCost, 3> profiler_costs(const Dilation& d) {
-  return {{{d.per_op_low_ns, d.per_call_low_ns, d.per_python_call_low_ns},
-           {d.per_op_ns, d.per_call_ns, d.per_python_call_ns},
-           {d.per_op_high_ns, d.per_call_high_ns, d.per_python_call_high_ns}}};
 }
 
 }  // namespace pyrometer::analysis

@@ -8,22 +8,20 @@
 
 namespace pyrometer::analysis {
 
-// ns; low and high bound what the cases showed.
-struct CostRange {
+// Shares of the time between host events that the profiler takes.
+struct ShareRange {
   double low = 0;
   double middle = 0;
   double high = 0;
-  friend constexpr CostRange operator+(CostRange a, CostRange b) {
-    return {a.low + b.low, a.middle + b.middle, a.high + b.high};
-  }
 };
 
-inline constexpr CostRange kPerOp{2000, 3300, 4600};        // every cpu_op
-inline constexpr CostRange kPerOpShapes{2000, 3200, 4000};  // on top with record_shapes
-inline constexpr CostRange kPerOpStack{0, 0, 0};            // on top with with_stack
-inline constexpr CostRange kPerOpMemory{0, 0, 0};           // on top with profile_memory
-inline constexpr CostRange kPerCall{0, 0, 0};               // every runtime or driver API call
-inline constexpr CostRange kPerPythonCall{0, 0, 0};         // every Python call (with_stack)
+inline constexpr ShareRange kShare{0.32, 0.54, 0.72};  // low and high bound what the cases showed
+inline constexpr double kShapesShare = 0.02;           // more with record_shapes
+inline constexpr double kStackShare = 0.08;            // more with with_stack
+inline constexpr double kMemoryShare = 0.02;           // more with profile_memory
+inline constexpr double kEventFloorNs = 500;           // least time that an event itself needs
+inline constexpr double kEventCapNs = 30'000;          // most that the profiler takes at one event
+inline constexpr double kInputEventCapNs = 500;        // the same where no device is called
 
 // Operators that only make a view: the same little work everywhere.
 inline constexpr std::string_view kTrivialOps[] = {"aten::view", "aten::as_strided", "aten::detach",

@@ -93,6 +93,7 @@ class ChunkReplay {
   double last_work_ = 0;   // at the end of the step before
   double delivery_ = 0;    // last wait for a loader in other processes
   bool delivered_ = false;
+  float real_ = 1;        // share of the item's host time that is not the profiler's
   bool arrived_ = false;  // at the collective that holds it up
   Index held_by_ = kNone;
   float own_factor_ = 1;
@@ -137,6 +138,7 @@ void ChunkReplay::host_part(const GraphItem& item) {
     pending_graph_launch_ = 0;
   }
   host_ += static_cast<double>(time.own * own_factor_);
+  real_ = time.real;
   if (item.queue_full && plan_.waits(item)) {
     host_ = std::max(host_, ended_[item.awaited - first_activity_] + tail_of(item));
   }
@@ -145,7 +147,7 @@ void ChunkReplay::host_part(const GraphItem& item) {
 }
 
 float ChunkReplay::tail_of(const GraphItem& item) const {
-  if (!settings_.typical_delays) return item.tail;
+  if (!settings_.typical_delays) return item.tail > 0 ? item.tail * real_ : item.tail;
   const GraphDelays& delays = chunk_.delays;
   if (item.kind == ItemKind::kAlloc) return delays.alloc_tail;
   if (item.queue_full) return delays.queue_tail;

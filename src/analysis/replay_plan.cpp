@@ -120,6 +120,7 @@ ReplayPlan::HostTime ReplayPlan::host_time(const StepGraph& graph, const GraphIt
   if (item.from_host_copy) cpu *= static_cast<float>(edit.copy_feeding_ops);
   const float other = in_range * static_cast<float>(edit.host_other);
   HostTime time;
+  time.real = real;
   const bool in_graph = graph_launch && item.wait == WaitFor::kNothing && !copy;
   if (graph_launch) {
     cpu = 0;

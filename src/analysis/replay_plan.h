@@ -26,6 +26,7 @@ struct ReplayPlan {
     float gap = 0;  // loader's wait left out
     float input = 0;
     float own = 0;
+    float real = 1;  // what is left of host time once the profiler's share is taken out
   };
   [[nodiscard]] HostTime host_time(const StepGraph& graph, const GraphItem& item,
                                    ProfilerLevel level) const;

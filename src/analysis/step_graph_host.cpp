@@ -1,7 +1,7 @@
 // Host time between items: what the host did there, and how much of it is the profiler's.
 #include <algorithm>
 
-#include "analysis/dilation.h"
+#include "analysis/dilation_events.h"
 #include "analysis/step_graph_builder.h"
 
 namespace pyrometer::analysis::graph {
@@ -153,19 +153,6 @@ void separate_cpu_ops(Chunk& chunk) {
   }
 }
 
-using ProfilerTime = std::array<double, 3>;
-
-// The profiler's time around event `row`: its cost, but no more than the spacing to the next
-// allows.
-void add_events(Chunk& chunk, const std::vector<TimeNs>& starts, RowRange rows,
-                std::array<double, 3> cost, std::vector<ProfilerTime>& taken) {
-  for_each_in_gaps(chunk, starts, rows, [&](Index row, std::size_t at) {
-    const TimeNs next = row + 1 < rows.end ? starts[row + 1] : chunk.times[at].end;
-    const double room = kMaxProfilerShare * static_cast<double>(next - starts[row]);
-    for (std::size_t k = 0; k < cost.size(); ++k) taken[at][k] += std::min(cost[k], room);
-  });
-}
-
 float gap_length(const Chunk& chunk, const GraphItem& item) {
   const float regions = item.regions == kNone ? 0 : chunk.graph.regions[item.regions].total();
   return item.ops + item.cpu_ops + item.other + regions;
@@ -179,24 +166,31 @@ void measure_host(Chunk& chunk) {
 }
 
 void attribute_profiler_time(Chunk& chunk) {
-  const auto costs = profiler_costs(chunk.analysis.dilation);
-  const std::array<double, 3> op{costs[0].op, costs[1].op, costs[2].op};
-  const std::array<double, 3> call{costs[0].call, costs[1].call, costs[2].call};
-  const std::array<double, 3> python{costs[0].python, costs[1].python, costs[2].python};
+  const model::Dilation& d = chunk.analysis.dilation;
+  const std::array<double, 3> shares{d.share_low, d.share, d.share_high};
   std::vector<ProfilerTime> taken(chunk.size(), ProfilerTime{});
+  std::vector<char> loading(chunk.size(), 0);
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const GraphItem& item = chunk.item(i);
+    if (item.regions == kNone) continue;
+    loading[i] = chunk.graph.regions[item.regions].input > gap_length(chunk, item) / 2 ? 1 : 0;
+  }
   for (const model::ThreadId id : chunk.threads) {
-    const model::Thread& thread = chunk.timeline.threads[id];
-    add_events(chunk, chunk.timeline.host_ops.start, thread.host_ops, op, taken);
-    add_events(chunk, chunk.timeline.api_calls.start, thread.api_calls, call, taken);
-    add_events(chunk, chunk.timeline.python.start, thread.python, python, taken);
+    std::size_t at = 0;
+    const auto add = [&](TimeNs start, TimeNs next) {
+      while (at < chunk.size() && chunk.times[at].end <= start) ++at;
+      if (at == chunk.size()) return false;
+      const ProfilerTime time = profiler_time(d, next - start, loading[at] != 0);
+      for (std::size_t k = 0; k < time.size(); ++k) taken[at][k] += time[k];
+      return true;
+    };
+    for_each_event(chunk.timeline, chunk.timeline.threads[id], chunk.start, add);
   }
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     GraphItem& item = chunk.item(i);
     const double host = gap_length(chunk, item) + item.own;
     for (std::size_t k = 0; k < 3; ++k) {
-      if (host > 0) {
-        item.profiler[k] = static_cast<float>(std::min(taken[i][k] / host, kMaxProfilerShare));
-      }
+      if (host > 0) item.profiler[k] = static_cast<float>(std::min(taken[i][k] / host, shares[k]));
     }
   }
 }

@@ -179,8 +179,9 @@ void add_launched(Chunk& chunk, Index call) {
   for (const Index row : rows) add_activity(chunk, row);
 }
 
-// Activities whose launch was not seen, by start; they ride on the item before them. Those before the
-// first own work of their stream were launched before the chunk: they only keep the stream busy.
+// Activities whose launch was not seen, by start; they ride on the item before them. Those before
+// the first own work of their stream were launched before the chunk: they only keep the stream
+// busy.
 std::vector<Index> unlinked_rows(const Chunk& chunk) {
   const auto& a = chunk.timeline.activities;
   std::vector<Index> rows;
