@@ -226,6 +226,9 @@ std::string shorten_symbol(std::string_view name, int width, bool unicode) {
   text = without_signature(text);
   if (fits()) return text;
   text = without_namespaces(text);
+  for (std::size_t at = text.find("> >"); at != std::string::npos; at = text.find("> >", at)) {
+    text.erase(at + 1, 1);
+  }
   const std::string_view ellipsis = unicode ? "…" : "..";
   for (int keep = 3; keep >= 1 && !fits(); --keep) {
     text = with_shallow_templates(text, keep, ellipsis);

@@ -106,6 +106,7 @@ void write_memory(JsonWriter& json, const model::MemoryCurve& curve, model::Time
   json.member("recorded", curve.recorded);
   json.member("peak_allocated_bytes", if_known(curve.peak_allocated));
   json.member("peak_reserved_bytes", if_known(curve.peak_reserved));
+  json.member("reserved_at_peak_bytes", if_known(curve.reserved_at_peak));
   json.member("total_bytes", if_known(curve.total));
   json.member("growth_bytes_per_step",
               curve.recorded ? std::optional(curve.growth_per_step) : std::nullopt);

@@ -13,6 +13,7 @@ void write_sequences(JsonWriter& json, const model::RankTimeline& timeline,
   for (const model::RepeatedSequence& sequence : patterns.sequences) {
     json.begin_object();
     json.member("count", sequence.count);
+    json.member("back_to_back", sequence.back_to_back);
     json.member("device_ns", sequence.device_total);
     json.member("span_ns", sequence.span_total);
     json.key("kernels");

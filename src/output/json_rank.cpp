@@ -56,12 +56,6 @@ void write_dilation(JsonWriter& json, const model::Dilation& dilation) {
   write("per_op_ns", dilation.per_op_ns);
   write("per_op_low_ns", dilation.per_op_low_ns);
   write("per_op_high_ns", dilation.per_op_high_ns);
-  write("per_call_ns", dilation.per_call_ns);
-  write("per_call_low_ns", dilation.per_call_low_ns);
-  write("per_call_high_ns", dilation.per_call_high_ns);
-  write("per_python_call_ns", dilation.per_python_call_ns);
-  write("per_python_call_low_ns", dilation.per_python_call_low_ns);
-  write("per_python_call_high_ns", dilation.per_python_call_high_ns);
   write("ops_per_step", dilation.ops_per_step);
   write("calls_per_step", dilation.calls_per_step);
   write("python_calls_per_step", dilation.python_calls_per_step);

@@ -133,7 +133,8 @@ std::string waterfall_of(const Report& report) {
   if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
   const cost::Usage usage = cost::usage_of(report.job);
   const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
-  const DurationUnit unit = duration_unit(static_cast<double>(view.total) / steps);
+  DurationUnit unit = duration_unit(static_cast<double>(view.total) / steps);
+  if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
   std::string out = "| where the GPU time goes | share | | " + std::string(unit.name) +
                     (usage.gpu_steps > 0 ? "/step |" : " |") + (report.price ? " USD/day |" : "") +
                     "\n| --- | ---: | --- | ---: |" + (report.price ? " ---: |" : "") + "\n";

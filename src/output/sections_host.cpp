@@ -67,6 +67,10 @@ Section syncs_table(const RankView& view, const SectionStyle& style) {
   const auto& rows = view.analysis.host.syncs;
   Section section;
   section.title = titled(view, "Blocking calls, by GPU idle time behind them");
+  section.note =
+      "Blocked: host time inside; of it the GPU was busy (useful work) or idle. Idle after: from "
+      "its "
+      "end to the next work for the GPU.";
   const std::size_t shown = shown_rows(rows.size(), style);
   double largest = 0;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -84,7 +88,10 @@ Section syncs_table(const RankView& view, const SectionStyle& style) {
                            number_column("idle after")};
   for (std::size_t i = 0; i < shown; ++i) {
     const model::SyncRow& row = rows[i];
-    const model::NameId from = row.op != 0 ? row.op : row.leaf_op;
+    const model::NameId from = row.python != 0    ? row.python
+                               : row.leaf_op != 0 ? row.leaf_op
+                               : row.op != 0      ? row.op
+                                                  : row.annotation;
     const auto text = [&](model::DurationNs ns) { return unit.format(static_cast<double>(ns)); };
     section.table.rows.push_back({std::string(view.timeline.name(row.api)),
                                   from == 0 ? "–" : std::string(view.timeline.name(from)),

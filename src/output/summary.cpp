@@ -237,26 +237,37 @@ std::string describe_replay(const Report& report) {
 }
 
 std::vector<ImportNote> import_notes(const Report& report) {
-  std::vector<ImportNote> lost;
-  std::vector<ImportNote> mended;
-  const bool several = report.timeline.ranks.size() > 1;
+  struct Merged {
+    model::ImportCounter counter;  // count over all ranks, offset in the first of them
+    std::vector<std::int32_t> ranks;
+  };
+  std::map<std::pair<bool, std::string>, Merged> by_kind;  // false, data loss, comes first
   for (const model::RankTimeline& rank : report.timeline.ranks) {
     for (const model::ImportCounter& counter : rank.stats.counters()) {
       if (counter.count == 0) continue;
-      const bool loss = counter.severity == model::StatSeverity::kDataLoss;
-      std::string text = several ? fmt::format("rank {}: ", rank.info.rank) : "";
-      text +=
-          fmt::format("{} × {}", format_count(static_cast<double>(counter.count)), counter.kind);
-      if (counter.first_offset >= 0) {
-        text += fmt::format(", first at byte {}",
-                            format_count(static_cast<double>(counter.first_offset)));
-      }
-      if (!counter.help.empty()) text += ": " + counter.help;
-      (loss ? lost : mended).push_back({loss, std::move(text)});
+      const bool harmless = counter.severity == model::StatSeverity::kInfo;
+      const auto [at, is_new] = by_kind.try_emplace({harmless, counter.kind}, Merged{counter, {}});
+      if (!is_new) at->second.counter.count += counter.count;
+      at->second.ranks.push_back(rank.info.rank);
     }
   }
-  lost.insert(lost.end(), mended.begin(), mended.end());
-  return lost;
+  std::vector<ImportNote> notes;
+  for (const auto& [key, merged] : by_kind) {
+    const model::ImportCounter& counter = merged.counter;
+    std::string text =
+        fmt::format("{} × {}", format_count(static_cast<double>(counter.count)), counter.kind);
+    if (counter.first_offset >= 0) {
+      text += fmt::format(", first at byte {}", counter.first_offset);
+    }
+    if (report.timeline.ranks.size() > 1) {
+      text += merged.ranks.size() == 1 ? fmt::format(" of rank {}", merged.ranks.front())
+                                       : fmt::format(" of rank {}, in {} ranks",
+                                                     merged.ranks.front(), merged.ranks.size());
+    }
+    if (!counter.help.empty()) text += ": " + counter.help;
+    notes.push_back({!key.first, std::move(text)});
+  }
+  return notes;
 }
 
 std::string describe_not_judged(const Report& report) {

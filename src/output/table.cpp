@@ -8,7 +8,8 @@
 namespace pyrometer::output {
 namespace {
 
-constexpr int kNarrowest = 16;
+// Below this a shortened name says too little.
+constexpr int kNarrowest = 12;
 
 int natural_width(const Table& table, std::size_t column, bool unicode) {
   int width = display_width(printable(table.columns[column].title, unicode));
@@ -23,15 +24,16 @@ int total_width(const std::vector<int>& widths) {
          kColumnGap * std::max(0, static_cast<int>(widths.size()) - 1);
 }
 
-// Takes columns from the widest of the shortenable cells until the table fits. Returns whether it
-// does.
-bool shrink(const Table& table, TableLayout& layout, int width) {
+// Takes columns from the widest of the cells that may shorten until the table fits, leaving names
+// at least `name_width`. Returns whether it fits.
+bool shrink(const Table& table, TableLayout& layout, int width, int name_width) {
   int excess = total_width(layout.widths) - width;
   while (excess > 0) {
     int* widest = nullptr;
     for (std::size_t i = 0; i < layout.columns.size(); ++i) {
-      if (table.columns[layout.columns[i]].shorten == Shorten::kNever) continue;
-      if (layout.widths[i] <= kNarrowest) continue;
+      const Shorten shorten = table.columns[layout.columns[i]].shorten;
+      const int least = shorten == Shorten::kSymbol ? name_width : kNarrowest;
+      if (shorten == Shorten::kNever || layout.widths[i] <= least) continue;
       if (widest == nullptr || layout.widths[i] > *widest) widest = &layout.widths[i];
     }
     if (widest == nullptr) return false;
@@ -46,22 +48,27 @@ bool shrink(const Table& table, TableLayout& layout, int width) {
 TableLayout lay_out(const Table& table, int width, bool unicode) {
   std::vector<int> natural(table.columns.size());
   TableLayout kept;
+  int names = 0;
   for (std::size_t i = 0; i < natural.size(); ++i) {
     natural[i] = natural_width(table, i, unicode);
-    // No wider than the page: the rest of a huge name is not worth the time of shrinking it.
-    natural[i] =
-        table.columns[i].shorten == Shorten::kNever ? natural[i] : std::min(natural[i], width);
     kept.columns.push_back(i);
+    if (table.columns[i].shorten == Shorten::kNever) continue;
+    if (table.columns[i].shorten == Shorten::kSymbol) ++names;
+    // No wider than the page: the rest of a huge name is not worth the time of shrinking it.
+    natural[i] = std::min(natural[i], width);
   }
+  // Names are what the table is about: they keep two fifths of the width among them for as long as
+  // there are columns that may go instead.
+  const int comfortable = std::max(kNarrowest, width * 2 / 5 / std::max(1, names));
   while (true) {
     kept.widths.clear();
     for (const std::size_t i : kept.columns) kept.widths.push_back(natural[i]);
-    if (shrink(table, kept, width)) return kept;
     auto last = kept.columns.begin();
     for (auto at = last; at != kept.columns.end(); ++at) {
       if (table.columns[*at].rank >= table.columns[*last].rank) last = at;
     }
-    if (last == kept.columns.end() || table.columns[*last].rank == 0) return kept;
+    const bool may_drop = last != kept.columns.end() && table.columns[*last].rank > 0;
+    if (shrink(table, kept, width, may_drop ? comfortable : kNarrowest) || !may_drop) return kept;
     kept.columns.erase(last);
   }
 }

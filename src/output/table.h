@@ -36,9 +36,9 @@ struct TableLayout {
 
 inline constexpr int kColumnGap = 2;
 
-// Cells and titles are measured as printable() shows them. Columns that may shorten keep at least
-// 16 columns (or what they need); then columns go by rank. What still does not fit is wider than
-// `width`.
+// Cells and titles are measured as printable() shows them. Where room is short, cells that may
+// shorten give way to two fifths of the width among them, then columns go by rank, then cells give
+// way further. What still does not fit is wider than `width`.
 [[nodiscard]] TableLayout lay_out(const Table& table, int width, bool unicode);
 
 // A cell as it is shown in `width` columns, not padded.

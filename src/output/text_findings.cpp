@@ -51,7 +51,7 @@ std::string ranks_of(const model::Finding& finding, const Report& report) {
       finding.ranks.size() == report.timeline.ranks.size()) {
     return "";
   }
-  std::string text = finding.ranks.size() == 1 ? " · rank " : " · ranks ";
+  std::string text = finding.ranks.size() == 1 ? ", rank " : ", ranks ";
   constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(kShown, finding.ranks.size()); ++i) {
     if (i > 0) text += ", ";
@@ -64,7 +64,7 @@ void write_prediction(Page& page, const model::Finding& finding, const Report& r
                       bool verbose) {
   if (!finding.prediction) {
     if (!finding.no_prediction.empty()) {
-      page.labelled(kIndent, kLabel, "predicted", {{"not predicted: " + finding.no_prediction}});
+      page.labelled(kIndent, kLabel, "predicted", {{"no figure: " + finding.no_prediction}});
     }
     return;
   }
@@ -100,9 +100,9 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
                    const Report& report, bool verbose) {
   page.paragraph(0, kIndent,
                  {{std::to_string(number) + ". "},
-                  {std::string(word_of(finding.severity)), ink_of(finding.severity)},
-                  {"  " + finding.title, Ink::kStrong},
-                  {"  " + confidence_of(finding) + ranks_of(finding, report), Ink::kFaint}});
+                  {std::string(word_of(finding.severity)) + ":", ink_of(finding.severity)},
+                  {" " + finding.title, Ink::kStrong},
+                  {" (" + confidence_of(finding) + ranks_of(finding, report) + ")", Ink::kFaint}});
   if (!finding.summary.empty()) page.paragraph(kIndent, kIndent, {{finding.summary}});
   write_evidence(page, finding, verbose);
   write_prediction(page, finding, report, verbose);

@@ -46,7 +46,8 @@ struct Numbers {
 std::vector<Numbers> number_columns(const Report& report, model::DurationNs total) {
   const cost::Usage usage = cost::usage_of(report.job);
   const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
-  const DurationUnit unit = duration_unit(static_cast<double>(total) / steps);
+  DurationUnit unit = duration_unit(static_cast<double>(total) / steps);
+  if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
   std::vector<Numbers> columns;
   columns.push_back(
       {std::string(unit.name) + (usage.gpu_steps > 0 ? "/step" : ""),
@@ -55,7 +56,7 @@ std::vector<Numbers> number_columns(const Report& report, model::DurationNs tota
     const double day = cost::usd_per_day(1, usage.gpus, *report.price);
     const auto whole = static_cast<double>(total);
     columns.push_back({"$/day", [=](model::DurationNs t) {
-                         return format_usd(day * static_cast<double>(t) / whole).substr(1);
+                         return format_usd_part(day * static_cast<double>(t) / whole, day);
                        }});
   }
   return columns;

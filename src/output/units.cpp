@@ -37,6 +37,7 @@ std::string group_thousands(std::string digits) {
   return digits;
 }
 
+// "5–7 ms".
 std::string join_range(const std::string& low, const std::string& high, std::string_view unit) {
   return (low == high ? low : low + "–" + high) + std::string(unit);
 }
@@ -100,8 +101,9 @@ std::string format_tenths_of_percent(std::int64_t tenths) {
 
 std::string format_percent_range(double low, double high) {
   const int decimals = 100 * high < 9.95 ? 1 : 0;
-  return join_range(fmt::format("{:.{}f}", 100 * low, decimals),
-                    fmt::format("{:.{}f}", 100 * high, decimals), "%");
+  const std::string text = fmt::format("{:.{}f}", 100 * high, decimals);
+  if (!(low > 0)) return "up to " + text + "%";
+  return join_range(fmt::format("{:.{}f}", 100 * low, decimals), text, "%");
 }
 
 std::string format_count(double count) {
@@ -149,9 +151,16 @@ std::string format_usd(double usd) {
 
 std::string format_usd_range(double low, double high) {
   if (!std::isfinite(low) || !std::isfinite(high)) return "?";
-  const int decimals = high >= 99.5 ? 0 : usd_decimals(high);
-  return "$" + join_range(group_thousands(fmt::format("{:.{}f}", low, decimals)),
-                          group_thousands(fmt::format("{:.{}f}", high, decimals)), "");
+  constexpr double kWholeDollars = 9.5;  // a range needs no cents
+  const int decimals = high >= kWholeDollars ? 0 : usd_decimals(high);
+  const std::string text = group_thousands(fmt::format("{:.{}f}", high, decimals));
+  if (!(low > 0)) return "up to $" + text;
+  return "$" + join_range(group_thousands(fmt::format("{:.{}f}", low, decimals)), text, "");
+}
+
+std::string format_usd_part(double usd, double whole) {
+  if (!std::isfinite(usd)) return "?";
+  return group_thousands(fmt::format("{:.{}f}", usd, usd_decimals(whole)));
 }
 
 std::string format_quantity(double value, std::string_view unit) {

@@ -31,7 +31,7 @@ struct DurationUnit {
 // A fraction as a percentage with one decimal: "87.0%".
 [[nodiscard]] std::string format_percent(double fraction);
 [[nodiscard]] std::string format_tenths_of_percent(std::int64_t tenths);
-[[nodiscard]] std::string format_percent_range(double low, double high);  // "45–52%"
+[[nodiscard]] std::string format_percent_range(double low, double high);  // "45–52%", "up to 8.5%"
 
 // "12,345"; a mean that is not whole keeps decimals: "12.5".
 [[nodiscard]] std::string format_count(double count);
@@ -44,7 +44,9 @@ struct DurationUnit {
 
 // "$0.0042", "$0.42", "$42.10", "$4,210".
 [[nodiscard]] std::string format_usd(double usd);
-[[nodiscard]] std::string format_usd_range(double low, double high);
+[[nodiscard]] std::string format_usd_range(double low, double high);  // "$32–39", "up to $5.07"
+// A part of `whole`, without the sign, with as many decimals as suit the whole.
+[[nodiscard]] std::string format_usd_part(double usd, double whole);
 
 // A fact or threshold in its unit ("fraction", "ns", "bytes", "count", "GB/s", …): a unit that has
 // no form of its own stands behind the number.

@@ -187,8 +187,11 @@ void fill_tables(model::RankAnalysis& rank, const Names& names, int steps) {
   for (int i = 0; i < 40; ++i)
     memory.curve.push_back({kOrigin + i * kMs, (i % 10) * (1LL << 30), -1});
   rank.transfers.memory = {memory};
-  rank.patterns.sequences = {
-      {{names.elementwise, names.elementwise, names.gemm}, 24, 2 * kMs, 3 * kMs}};
+  rank.patterns.sequences.push_back({.kernels = {names.elementwise, names.elementwise, names.gemm},
+                                     .back_to_back = true,
+                                     .count = 24,
+                                     .device_total = 2 * kMs,
+                                     .span_total = 3 * kMs});
   rank.patterns.same_sequence_every_step = true;
   rank.patterns.outlier_period = 5;
   model::CriticalPath& path = rank.patterns.critical_path;
