@@ -106,7 +106,7 @@ class Reader {
       } else if (!threshold) {
         wrong(value, shown + " is not a number");
       } else {
-        config_.thresholds.push_back({finding, own_name, *threshold});
+        config_.rules.thresholds[name] = *threshold;
       }
     }
   }
@@ -127,7 +127,7 @@ class Reader {
           return wrong(entry,
                        "finding \"" + *id + "\" does not exist" + similar(*id, finding_ids()));
         }
-        config_.disabled_rules.push_back(*id);
+        config_.rules.disabled.insert(*id);
       }
     }
   }

@@ -8,23 +8,16 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "rules/rule.h"
 
 namespace pyrometer::cli {
-
-struct ConfigThreshold {
-  std::string finding;  // "input.serial_loader"
-  std::string name;     // "warn"
-  double value = 0;
-};
 
 struct Config {
   std::string path;                          // "" when there is no file
   std::optional<double> price_per_gpu_hour;  // USD
-  std::vector<ConfigThreshold> thresholds;   // each stands in the catalog
-  std::vector<std::string> disabled_rules;   // ids of findings, each in the catalog
+  rules::Settings rules;                     // thresholds and findings, each in the catalog
 };
 
 // $XDG_CONFIG_HOME/pyrometer/config.toml, else ~/.config/pyrometer/config.toml; "" without a home.

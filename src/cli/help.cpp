@@ -138,11 +138,13 @@ std::string command_help(Command& command, const OptionGroup& global, const Help
 std::string tool_help(const std::vector<std::unique_ptr<Command>>& commands,
                       const OptionGroup& global, const HelpStyle& style) {
   std::string out = "pyrometer: " + std::string(tool_purpose()) + "\n";
-  std::vector<Example> examples;
+  // The first command is what the tool is for.
+  std::vector<Example> examples = commands.front()->examples();
+  constexpr std::size_t kExamples = 3;
+  examples.resize(std::min(examples.size(), kExamples));
   std::vector<Row> rows;
   for (const auto& command : commands) {
     if (command->hidden()) continue;
-    if (const auto own = command->examples(); !own.empty()) examples.push_back(own.front());
     rows.push_back({std::string(command->name()), std::string(command->purpose())});
   }
   out += example_block(examples, style);

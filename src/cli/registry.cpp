@@ -1,5 +1,6 @@
 #include "cli/registry.h"
 
+#include "cli/commands/analyze.h"
 #include "cli/commands/completion.h"
 #include "cli/commands/man.h"
 
@@ -7,6 +8,7 @@ namespace pyrometer::cli {
 
 std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(std::make_unique<AnalyzeCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<ManCommand>());
   return commands;

@@ -39,7 +39,7 @@ std::vector<Example> AnalyzeCommand::examples() const {
       {"pyrometer analyze traces/ --price 2.50", "with money: USD per GPU and hour"},
       {"pyrometer analyze trace.json -v", "with all tables"},
       {"pyrometer analyze traces/ -o report.md", "a report for a pull request"},
-      {"zcat trace.json.gz | pyrometer analyze - --json", "for programs, from a pipe"},
+      {"pyrometer analyze - --json < trace.json.gz", "for programs, from stdin"},
   };
 }
 
@@ -170,7 +170,7 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   line->set_phase("analysing");
   const model::JobAnalysis job = analysis::run_passes(*timeline, {.threads = threads});
   const analysis::WhatIf what_if(*timeline, job);
-  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, what_if);
+  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, what_if, config->rules);
   line.reset();
 
   const output::Format* const format = output::find_format(format_name());
