@@ -27,17 +27,12 @@ bool starts_with_any(std::string_view name, std::initializer_list<std::string_vi
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// As a double of µs since 1970 would hold it.
-TimeNs in_quarter_microseconds(TimeNs time) {
-  constexpr TimeNs kQuarter = 250;
-  return (time + kQuarter / 2) / kQuarter * kQuarter;
-}
-
 constexpr std::string_view kMarker = "ProfilerStep";
 
 // Distinct names of step markers and the end of the last. Traces of 2021 have them as operators.
 struct Markers {
   std::set<std::string_view> names;
+  TimeNs last_start = 0;
   TimeNs last_end = 0;
 };
 
@@ -47,6 +42,7 @@ void add_markers(const RankTimeline& t, const Table& table, Markers& markers) {
     const std::string_view name = t.name(table.name[i]);
     if (!name.starts_with(kMarker)) continue;
     markers.names.insert(name);
+    markers.last_start = std::max(markers.last_start, table.start[i]);
     markers.last_end = std::max(markers.last_end, table.end[i]);
   }
 }
@@ -200,15 +196,7 @@ std::vector<HtaRow> hta_candidates(const RankTimeline& t, const HtaOptions& opti
   add_activities(t, rows);
   add_syncs(t, rows);
   add_operators(t, options.operators_with_stream, rows);
-  for (HtaRow& row : rows) {
-    row.klass = hta_class(row.name);
-    if (options.quarter_microseconds) {
-      const DurationNs length = row.end - row.start;
-      row.start = in_quarter_microseconds(row.start);
-      row.end = row.start + length;
-      if (row.launch) row.launch = in_quarter_microseconds(*row.launch);
-    }
-  }
+  for (HtaRow& row : rows) row.klass = hta_class(row.name);
   return rows;
 }
 
@@ -216,8 +204,11 @@ std::vector<HtaRow> hta_rows(const RankTimeline& t, const HtaOptions& options) {
   std::vector<HtaRow> rows = hta_candidates(t, options);
   const Markers markers = step_markers(t);
   if (markers.names.size() < 2) return rows;
-  std::erase_if(rows,
-                [&](const HtaRow& row) { return !row.launch || *row.launch > markers.last_end; });
+  std::erase_if(rows, [&](const HtaRow& row) {
+    if (!row.launch) return true;
+    return options.drop_last_step ? *row.launch >= markers.last_start
+                                  : *row.launch > markers.last_end;
+  });
   return rows;
 }
 
@@ -266,7 +257,8 @@ std::map<std::pair<std::string, HtaClass>, double> hta_kernel_sums(
   return sums;
 }
 
-std::map<std::pair<std::int32_t, std::string>, HtaIdle> hta_idle(const std::vector<HtaRow>& rows) {
+std::map<std::pair<std::int32_t, std::string>, HtaIdle> hta_idle(const std::vector<HtaRow>& rows,
+                                                                 const HtaOptions& options) {
   constexpr DurationNs kKernelWait = 30'000;
   std::map<std::pair<std::int32_t, std::string>, HtaIdle> idle;
   std::map<std::int32_t, TimeNs> previous_end;
@@ -282,7 +274,7 @@ std::map<std::pair<std::int32_t, std::string>, HtaIdle> hta_idle(const std::vect
     const std::string without_host = gap < kKernelWait ? "kernel_wait" : "other";
     const bool host = row->launch && *row->launch > previous->second;
     idle[{row->stream, host ? "host_wait" : without_host}].us += us;
-    if (row->launch && std::abs(*row->launch - previous->second) <= 1) {
+    if (row->launch && std::abs(*row->launch - previous->second) <= options.grain) {
       idle[{row->stream, "host_wait"}].either_us += us;
       idle[{row->stream, without_host}].either_us += us;
     }

@@ -29,10 +29,13 @@ struct HtaRow {
 };
 
 struct HtaOptions {
-  // The file's times are µs since 1970 in doubles, which hold them to 0.25 µs only.
-  bool quarter_microseconds = false;
   // Operators whose name begins so carry a stream number in this file ("" for none).
   std::string_view operators_with_stream;
+  // How far floating point may move a time. A file without a base has µs since 1970, of which a
+  // double holds 0.25 µs.
+  model::DurationNs grain = 1;
+  // HTA's default. The reference figures were made with it off.
+  bool drop_last_step = false;
 };
 
 // All candidates, before HTA drops those that no call in the trace launched.
@@ -40,7 +43,7 @@ struct HtaOptions {
                                                  const HtaOptions& options);
 
 // Those that HTA keeps. With two step markers or more, what a call launched that began before the
-// last step's end; with fewer, all.
+// end of the last step (its beginning when that is dropped); with fewer, all.
 [[nodiscard]] std::vector<HtaRow> hta_rows(const model::RankTimeline& timeline,
                                            const HtaOptions& options);
 
@@ -73,13 +76,13 @@ struct HtaTypeTime {
     const std::vector<HtaRow>& rows);
 
 // Idle time by (stream, category). Negative gaps count, since HTA takes the previous row's end.
-// `either_us`: gaps whose launch lies within 1 ns of the previous end, where floating point decides
-// between this category and another.
+// `either_us`: gaps whose launch lies within a grain of the previous end, where floating point
+// decides between this category and another.
 struct HtaIdle {
   double us = 0;
   double either_us = 0;
 };
 [[nodiscard]] std::map<std::pair<std::int32_t, std::string>, HtaIdle> hta_idle(
-    const std::vector<HtaRow>& rows);
+    const std::vector<HtaRow>& rows, const HtaOptions& options);
 
 }  // namespace pyrometer::testing

@@ -69,7 +69,7 @@ std::vector<ReferenceCase> reference_cases() {
       {.folder = kPublic, .name = "hta__distributed_info_unavailable__distributed_info_not_found"});
   cases.push_back({.folder = kPublic,
                    .name = "hta__ns_resolution_trace__rank-0.Apr_03_18_51_38.1102.pt.trace",
-                   .options = {.quarter_microseconds = true}});
+                   .options = {.grain = 250}});
   cases.push_back({.folder = kPublic,
                    .name = "hta__triton_example__triton_example",
                    .options = {.operators_with_stream = "triton_"}});

@@ -1,6 +1,7 @@
 // The traces that HTA's figures are known for.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ReferenceCase {
 
   [[nodiscard]] std::vector<std::string> files() const;
   [[nodiscard]] std::string test_name() const;  // letters, digits and underscores
+  friend void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
 };
 
 [[nodiscard]] std::vector<ReferenceCase> reference_cases();

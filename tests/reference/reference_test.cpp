@@ -13,7 +13,9 @@
 
 #include "importers/importer.h"
 #include "tests/reference/hta_view.h"
+#include "tests/reference/ledger.h"
 #include "tests/reference/reference_cases.h"
+#include "tests/support/analysed_job.h"
 #include "tests/support/shared.h"
 
 namespace pyrometer::testing {
@@ -133,7 +135,7 @@ TEST_P(Reference, IdlePerStream) {
   };
   for (const auto& [rank, rows] : rows_) {
     std::map<Key, HtaIdle> ours;
-    for (const auto& [key, idle] : hta_idle(rows)) {
+    for (const auto& [key, idle] : hta_idle(rows, GetParam().options)) {
       HtaIdle& sum = ours[{key.first, category_of(key.second)}];
       sum.us += idle.us;
       sum.either_us += idle.either_us;
@@ -156,6 +158,40 @@ TEST_P(Reference, IdlePerStream) {
       }
     }
   }
+}
+
+// Every difference between HTA's busy time and the waterfall's is one that was chosen: applied one
+// after the other they lead from one to the other, to the nanosecond. With
+// --gtest_output=xml:FILE the amounts stand in FILE, as docs/concepts/reference-comparison.md has
+// them.
+TEST_P(Reference, ChosenDifferencesAddUpToTheWaterfall) {
+  const model::JobAnalysis job = analysed_job(timeline_);
+  for (std::size_t r = 0; r < timeline_.ranks.size(); ++r) {
+    const model::RankTimeline& rank = timeline_.ranks[r];
+    ASSERT_LE(job.ranks[r].waterfall.devices.size(), 1U);
+    const std::vector<LedgerLine> lines = ledger(rank, job.ranks[r], GetParam().options);
+    EXPECT_EQ(lines.back().after, waterfall_times(job.ranks[r].waterfall));
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const BusyTimes& t = lines[i].after;
+      const std::string key = "rank" + std::to_string(rank.info.rank) + "_" + std::to_string(i);
+      RecordProperty(key, lines[i].what + ": busy " + std::to_string(t.busy()) + " compute " +
+                              std::to_string(t.compute) + " comm " + std::to_string(t.comm) +
+                              " copy " + std::to_string(t.copy) + " other " +
+                              std::to_string(t.other));
+    }
+  }
+}
+
+// Names on which HTA's classes go wrong; none of them occurs in the traces above.
+TEST(References, NamesThatHtaClassesOtherwise) {
+  const auto ours = [](std::string_view name) { return analysis::classify_kernel(name).klass; };
+  // hipBLASLt's and hipDNN's kernels count as communication there, custom all-reduces as compute.
+  EXPECT_EQ(hta_class("hipblasLt_gemm_kernel"), HtaClass::kCommunication);
+  EXPECT_NE(ours("hipblasLt_gemm_kernel"), model::KernelClass::kComm);
+  constexpr std::string_view kCustom =
+      "void vllm::cross_device_reduce_1stage<__half, 4>(RankData*)";
+  EXPECT_EQ(hta_class(kCustom), HtaClass::kComputation);
+  EXPECT_EQ(ours(kCustom), model::KernelClass::kComm);
 }
 
 // A reference file without a case would be a comparison silently left out.
