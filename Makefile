@@ -14,7 +14,7 @@ demo:
 	tools/setup
 	cmake --preset release >/dev/null
 	cmake --build --preset release --target pyrometer
-	build/release/src/cli/pyrometer analyze examples/loader_serial.trace.json.gz
+	build/release/src/cli/pyrometer analyze examples/loader_serial.trace.json.gz --price 2.50
 
 test:
 	tools/setup
