@@ -22,12 +22,11 @@ struct MeetingState {
 class ChunkReplay {
  public:
   ChunkReplay(const ReplayRank& rank, const ReplayPlan& plan, const GraphChunk& chunk,
-              const ReplaySettings& settings, const std::vector<float>* own_time)
+              const ReplaySettings& settings)
       : graph_(*rank.graph),
         plan_(plan),
         chunk_(chunk),
         settings_(settings),
-        own_time_(own_time),
         item_(chunk.first_item),
         end_item_(chunk.first_item + chunk.item_count),
         first_activity_(chunk.item_count > 0 ? graph_.items[item_].first_activity : 0),
@@ -75,7 +74,6 @@ class ChunkReplay {
   const ReplayPlan& plan_;
   const GraphChunk& chunk_;
   const ReplaySettings& settings_;
-  const std::vector<float>* own_time_;
   const std::vector<Index>* meeting_of_ = nullptr;
   const std::vector<std::uint32_t>* meeting_ranks_ = nullptr;
   std::vector<MeetingState>* meetings_ = nullptr;
@@ -96,7 +94,6 @@ class ChunkReplay {
   float real_ = 1;        // share of the item's host time that is not the profiler's
   bool arrived_ = false;  // at the collective that holds it up
   Index held_by_ = kNone;
-  float own_factor_ = 1;
   float input_factor_ = 1;
   float device_factor_ = 1;
   double pending_graph_launch_ = 0;
@@ -107,7 +104,6 @@ class ChunkReplay {
 };
 
 void ChunkReplay::begin_step() {
-  own_factor_ = own_time_ != nullptr && step_ < own_time_->size() ? (*own_time_)[step_] : 1.0F;
   input_factor_ = step_ < plan_.step_input.size() ? plan_.step_input[step_] : 1.0F;
   pending_graph_launch_ = plan_.graph_launch ? plan_.edit.graph_launch_ns : 0;
 }
@@ -115,7 +111,7 @@ void ChunkReplay::begin_step() {
 void ChunkReplay::host_part(const GraphItem& item) {
   const ReplayPlan::HostTime time = plan_.host_time(graph_, item, settings_.level);
   not_before_ = host_;
-  host_ += static_cast<double>(time.gap * own_factor_);
+  host_ += static_cast<double>(time.gap);
   if (item.regions != kNone) {
     const float period = graph_.regions[item.regions].input_period;
     if (period > 0 && delivered_) {
@@ -126,7 +122,7 @@ void ChunkReplay::host_part(const GraphItem& item) {
       host_ += wait;
       delivery_ = host_;
     } else {
-      host_ += static_cast<double>(time.input * input_factor_ * own_factor_);
+      host_ += static_cast<double>(time.input * input_factor_);
       if (graph_.regions[item.regions].from_other_process) {
         delivery_ = host_;
         delivered_ = true;
@@ -137,13 +133,13 @@ void ChunkReplay::host_part(const GraphItem& item) {
     host_ += pending_graph_launch_;
     pending_graph_launch_ = 0;
   }
-  host_ += static_cast<double>(time.own * own_factor_);
+  host_ += static_cast<double>(time.own);
   real_ = time.real;
   if (item.queue_full && plan_.waits(item)) {
     host_ = std::max(host_, ended_[item.awaited - first_activity_] + tail_of(item));
   }
   release_ = host_;
-  device_factor_ = plan_.device_factor(item) * own_factor_;
+  device_factor_ = plan_.device_factor(item);
 }
 
 float ChunkReplay::tail_of(const GraphItem& item) const {
@@ -172,9 +168,7 @@ double ChunkReplay::meeting_end(Index meeting, double start, float transfer) {
 
 bool ChunkReplay::place(const GraphItem& item, Index k) {
   const GraphActivity& activity = graph_.activities[k];
-  const bool comm = activity.role == ActivityRole::kComm;
-  const float factor = comm && own_factor_ > 0 ? device_factor_ / own_factor_ : device_factor_;
-  const float duration = plan_.duration(activity, factor, settings_.comm);
+  const float duration = plan_.duration(item, activity, device_factor_, settings_.comm);
   double& stream = stream_[activity.stream];
   double& ended = ended_[k - first_activity_];
   if (duration <= 0 && activity.duration > 0) {  // edited away
@@ -202,8 +196,8 @@ bool ChunkReplay::place(const GraphItem& item, Index k) {
   ended = start + duration;
   const Index meeting = meeting_of_ == nullptr ? kNone : (*meeting_of_)[k];
   if (meeting != kNone) {
-    const float transfer =
-        activity.transfer * factor * plan_.role[static_cast<std::size_t>(ActivityRole::kComm)];
+    const float transfer = activity.transfer * device_factor_ *
+                           plan_.role[static_cast<std::size_t>(ActivityRole::kComm)];
     const double end = meeting_end(meeting, start, transfer);
     if (held_by_ != kNone) return false;
     ended = end;
@@ -341,8 +335,7 @@ StepLengths replay(const std::vector<ReplayRank>& ranks, const Meetings& meeting
     std::vector<ChunkReplay> runs;
     runs.reserve(ranks.size());
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      const auto* own = r < settings.own_time.size() ? &settings.own_time[r] : nullptr;
-      runs.emplace_back(ranks[r], plans[r], ranks[r].graph->chunks[c], settings, own);
+      runs.emplace_back(ranks[r], plans[r], ranks[r].graph->chunks[c], settings);
       if (together) {
         runs.back().meet(meetings.of_activity[r], meetings.ranks, states,
                          meetings.chunk_start[r][c]);

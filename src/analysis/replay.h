@@ -55,8 +55,6 @@ struct ReplaySettings {
   CommMode comm = CommMode::kTogether;
   // Latencies and delays are the chunk's typical ones instead of each call's own.
   bool typical_delays = false;
-  // By rank and step: factor on all host and device time but communication. Empty: 1.
-  std::vector<std::vector<float>> own_time;
 };
 
 [[nodiscard]] StepLengths replay(const std::vector<ReplayRank>& ranks, const Meetings& meetings,

@@ -59,6 +59,7 @@ ReplayPlan::ReplayPlan(const ReplayRank& rank, const Edit& e)
   for (std::size_t i = 0; i < graph.names.size(); ++i) {
     const model::NameId name = graph.names[i];
     const model::KernelTraits traits = rank.analysis->kernel_traits[name];
+    name_grows.push_back(traits.klass != KernelClass::kOptimizer ? 1 : 0);
     for (const Edit::KernelScale& scale : e.kernels) {
       if (!applies(scale, traits, name, t.name(name))) continue;
       name_time[i] *= static_cast<float>(scale.time);
@@ -77,6 +78,12 @@ ReplayPlan::ReplayPlan(const ReplayRank& rank, const Edit& e)
       path_host[i] *= static_cast<float>(scale.host);
       path_device[i] *= static_cast<float>(scale.device);
     }
+  }
+  for (const GraphPath& path : graph.paths) {
+    const bool optimizer = std::any_of(path.begin(), path.end(), [&](model::NameId name) {
+      return t.name(name).starts_with("Optimizer.step");
+    });
+    path_optimizer.push_back(optimizer ? 1 : 0);
   }
   sync_removed.assign(graph.syncs.size(), 0);
   for (std::size_t i = 1; i < graph.syncs.size() && e.remove_syncs; ++i) {
@@ -126,7 +133,11 @@ ReplayPlan::HostTime ReplayPlan::host_time(const StepGraph& graph, const GraphIt
     cpu = 0;
     if (in_graph || item.queue_full) issue = 0;
   }
-  time.gap = (item.ops * issue + item.cpu_ops * cpu + item.other * other) * real;
+  const float comm_ops =
+      graph_launch ? 0 : in_range * static_cast<float>(edit.host_ops * edit.comm_count_keep);
+  time.gap =
+      (item.ops * issue + item.cpu_ops * cpu + item.comm_ops * comm_ops + item.other * other) *
+      real;
   if (item.regions != kNone) {
     const RegionTimes& r = graph.regions[item.regions];
     time.gap += (r.checkpoint * region[position(HostRegion::kCheckpoint)] +
@@ -155,12 +166,14 @@ float ReplayPlan::device_factor(const GraphItem& item) const {
   return factor;
 }
 
-float ReplayPlan::duration(const GraphActivity& activity, float item_factor, CommMode comm) const {
+float ReplayPlan::duration(const GraphItem& item, const GraphActivity& activity, float item_factor,
+                           CommMode comm) const {
   float factor = item_factor * name_time[activity.name] * role[position(activity.role)];
   if (activity.role == ActivityRole::kComm) {
     return (comm == CommMode::kAlone ? activity.transfer : activity.duration) * factor;
   }
-  if (edit.batch != 1 && activity.role == ActivityRole::kKernel) {
+  const bool grows = name_grows[activity.name] != 0 && path_optimizer[item.path] == 0;
+  if (edit.batch != 1 && grows && activity.role == ActivityRole::kKernel) {
     factor *= batch_factor(activity, static_cast<float>(edit.batch));
   }
   return activity.duration * factor;

@@ -15,6 +15,8 @@ struct ReplayPlan {
   bool graph_launch;
   std::vector<float> name_time, name_host;    // by StepGraph::names
   std::vector<float> path_host, path_device;  // by StepGraph::paths
+  std::vector<char> name_grows;               // whether a larger batch makes the kernel longer
+  std::vector<char> path_optimizer;           // within Optimizer.step
   std::vector<char> sync_removed;             // by StepGraph::syncs
   std::array<float, 7> region{};              // by HostRegion
   std::array<float, 5> role{};                // by ActivityRole: device time
@@ -32,8 +34,8 @@ struct ReplayPlan {
                                    ProfilerLevel level) const;
   // Factor on the device time of the item's activities; 0: they are gone.
   [[nodiscard]] float device_factor(const GraphItem& item) const;
-  [[nodiscard]] float duration(const GraphActivity& activity, float item_factor,
-                               CommMode comm) const;
+  [[nodiscard]] float duration(const GraphItem& item, const GraphActivity& activity,
+                               float item_factor, CommMode comm) const;
 };
 
 }  // namespace pyrometer::analysis

@@ -48,7 +48,6 @@ void add_chunk(graph::Chunk& chunk) {
   graph::summarize_delays(chunk.graph, chunk.graph.chunks.back());
   graph::attribute_profiler_time(chunk);
   graph::name_syncs(chunk);
-  graph::find_checkpoints(chunk);
 }
 
 }  // namespace

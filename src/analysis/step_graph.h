@@ -57,6 +57,7 @@ struct GraphItem {
   HostRegion region = HostRegion::kNone;  // that the call itself stands in
   bool queue_full = false;                // waits because the device's launch queue was full
   bool is_copy_wait = false;              // a copy that blocks
+  bool is_blocking_launch = false;        // CUDA_LAUNCH_BLOCKING: waits for its own kernel
   bool bulk_copy = false;                 // the wait is for a copy of more than a single value
   bool from_host_copy = false;            // launches a host-to-device copy
   std::uint16_t path = 0;                 // of StepGraph::paths
@@ -69,6 +70,7 @@ struct GraphItem {
   // Host time since the previous item ended.
   float ops = 0;                        // operators that launch, and API calls that are no items
   float cpu_ops = 0;                    // operators that launch nothing
+  float comm_ops = 0;                   // operators that issue collectives
   float other = 0;                      // neither operator nor call nor region
   model::Index regions = model::kNone;  // of StepGraph::regions
   // Inside the call.
@@ -162,7 +164,8 @@ struct StepRange {
 [[nodiscard]] std::vector<std::uint32_t> count_items(const model::RankTimeline& timeline,
                                                      const model::RankAnalysis& analysis);
 
-// Needs the passes classes, steps and dilation. O(n log n) in the events of the chosen steps.
+// Needs the passes classes, steps, dilation, input and pauses. O(n log n) in the events of the
+// chosen steps.
 [[nodiscard]] StepGraph build_step_graph(const model::RankTimeline& timeline,
                                          const model::RankAnalysis& analysis,
                                          const std::vector<StepRange>& ranges);

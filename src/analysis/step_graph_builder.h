@@ -66,7 +66,6 @@ void connect(Chunk& chunk);        // stream order, latencies, waits; step_graph
 void summarize_delays(const StepGraph& graph, GraphChunk& chunk);  // step_graph_delays.cpp
 void attribute_profiler_time(Chunk& chunk);                        // step_graph_host.cpp
 void name_syncs(Chunk& chunk);  // how waits were reached, what feeds them; step_graph_syncs.cpp
-void find_checkpoints(Chunk& chunk);  // pauses without a region of their own; step_graph_syncs.cpp
 
 // Row of the outermost operator around a call, kNone when there is none.
 [[nodiscard]] model::Index outermost_op(const model::RankTimeline& timeline, model::Index call);

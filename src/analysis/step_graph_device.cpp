@@ -50,6 +50,7 @@ class Connector {
     stream_busy_ = busy_before();
     index_ends();
     collect_typical();
+    blocking_launches_ = launches_block();
     auto busy = stream_busy_;
     last_launched_.assign(chunk_.graph.streams.size(), kNone);
     last_end_.assign(chunk_.graph.streams.size(), kNever);
@@ -76,9 +77,11 @@ class Connector {
   std::vector<TimeNs> busy_before() const;
   void index_ends();
   void collect_typical();
+  [[nodiscard]] bool launches_block() const;
   TimeNs settle_wait(std::size_t i);
   void settle_sync(GraphItem& item, const ItemTimes& times);
   void settle_copy(GraphItem& item, const ItemTimes& times);
+  void settle_blocking_launch(GraphItem& item, const ItemTimes& times);
   void settle_queue(GraphItem& item, const ItemTimes& times);
   void settle_alloc(GraphItem& item, const ItemTimes& times);
   void wait_until(GraphItem& item, const ItemTimes& times, Index awaited);
@@ -92,6 +95,7 @@ class Connector {
   const model::ActivityTable& a_;
   std::vector<GraphActivity>& activities_;
   Typical typical_;
+  bool blocking_launches_ = false;
   Index chunk_begin_ = 0;
   std::vector<TimeNs> stream_busy_;  // by stream: end of the work from before the chunk
   std::vector<std::pair<TimeNs, Index>> by_end_;  // activities of the chunk
@@ -183,6 +187,20 @@ void Connector::collect_typical() {
     typical_.sync_call = std::min(typical_.sync_call, syncs[syncs.size() / 10]);
 }
 
+// With CUDA_LAUNCH_BLOCKING each launch call returns only when its kernel has ended.
+bool Connector::launches_block() const {
+  std::size_t launches = 0;
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < chunk_.size(); ++i) {
+    const GraphItem& item = chunk_.item(i);
+    if (item.kind != ItemKind::kLaunch || klass(item) != ApiClass::kKernelLaunch) continue;
+    ++launches;
+    ended += end(item.first_activity) <= chunk_.times[i].end ? 1 : 0;
+  }
+  constexpr double kMost = 0.8;
+  return launches > 0 && static_cast<double>(ended) > kMost * static_cast<double>(launches);
+}
+
 // Decides what item `i` waits for and splits its call into `own` and `tail`. Returns the time from
 // which its activities could start.
 TimeNs Connector::settle_wait(std::size_t i) {
@@ -198,11 +216,14 @@ TimeNs Connector::settle_wait(std::size_t i) {
     const bool copy = call == ApiClass::kCopyAsync || call == ApiClass::kCopyBlocking;
     if (copy && item.activity_count > 0) {
       settle_copy(item, times);
+    } else if (blocking_launches_ && item.activity_count > 0) {
+      settle_blocking_launch(item, times);
     } else if (times.end - times.entry() > kSlowCall) {
       settle_queue(item, times);
     }
   }
-  return item.is_copy_wait ? times.entry() + static_cast<TimeNs>(item.own) : times.end;
+  const bool waits_after = item.is_copy_wait || item.is_blocking_launch;
+  return waits_after ? times.entry() + static_cast<TimeNs>(item.own) : times.end;
 }
 
 // The call waits for `awaited`, which has ended by the time the call returns.
@@ -263,6 +284,16 @@ void Connector::settle_copy(GraphItem& item, const ItemTimes& times) {
   const bool waited = previous > times.entry();  // for the stream, before it could begin
   item.own = waited ? std::min(static_cast<float>(issued), typical_.launch_call)
                     : static_cast<float>(issued);
+}
+
+void Connector::settle_blocking_launch(GraphItem& item, const ItemTimes& times) {
+  const Index last = activity_end(item) - 1;
+  if (end(last) > times.end || start(item.first_activity) < times.entry()) return;
+  item.wait = WaitFor::kActivity;
+  item.awaited = last;
+  item.is_blocking_launch = true;
+  item.tail = static_cast<float>(times.end - end(last));
+  item.own = static_cast<float>(start(item.first_activity) - times.entry());
 }
 
 // A launch call that takes long while many launches are outstanding waits for room in the queue.
@@ -336,12 +367,13 @@ void Connector::place(GraphItem& item, Index i, TimeNs release, TimeNs previous)
   }
 }
 
-// The end of an activity on another stream shortly before the start of `i`; within a CUDA graph the
-// last end of any of its nodes.
+// The end of an activity on another stream that explains most of the delay after `not_before`;
+// within a CUDA graph, else, the node before.
 bool Connector::find_dependency(const GraphItem& item, Index i, TimeNs not_before) {
   GraphActivity& activity = activities_[i];
   const TimeNs at = start(i);
-  const TimeNs from = std::max(not_before, at - kDependencyWindow);
+  const TimeNs unexplained = not_before == kNever ? kDependencyWindow : at - not_before;
+  const TimeNs from = std::max(not_before, at - std::max(kDependencyWindow, unexplained / 4));
   Index found = kNone;
   auto upper =
       std::upper_bound(by_end_.begin(), by_end_.end(), std::pair<TimeNs, Index>{at, kNone});

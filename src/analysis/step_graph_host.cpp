@@ -60,21 +60,71 @@ RegionTimes& regions_of(Chunk& chunk, GraphItem& item) {
   return chunk.graph.regions[item.regions];
 }
 
-bool loader_in_other_processes(const Chunk& chunk) {
-  const auto& ranges = chunk.timeline.annotations;
-  const std::vector<model::TimeNs>& starts = ranges.start;
-  const RowRange rows = chunk.timeline.threads[chunk.timeline.main_thread].annotations;
-  for (Index i = first_from(starts, rows, chunk.start); i < rows.end; ++i) {
-    if (starts[i] >= chunk.step_host_end.back()) break;
-    const std::string_view name = chunk.timeline.name(ranges.name[i]);
-    if (name.find("_MultiProcessingDataLoaderIter") != std::string_view::npos) return true;
+HostRegion region_of(model::Cause cause) {
+  switch (cause) {
+    case model::Cause::kIdleInput:
+      return HostRegion::kInput;
+    case model::Cause::kIdleCheckpoint:
+      return HostRegion::kCheckpoint;
+    case model::Cause::kIdleValidation:
+      return HostRegion::kValidation;
+    case model::Cause::kIdleCompile:
+      return HostRegion::kCompile;
+    case model::Cause::kIdleGc:
+      return HostRegion::kGc;
+    case model::Cause::kIdleLogging:
+      return HostRegion::kLogging;
+    default:
+      return HostRegion::kNone;
   }
-  return false;
 }
+
+// Splits host time by what the thread did, with the pauses that the trace does not name.
+class GapSplitter {
+ public:
+  explicit GapSplitter(Chunk& chunk) : chunk_(chunk), inferred_(chunk.analysis.pauses.inferred) {}
+
+  // Calls visit(region, in operators or calls, from, to) for parts that tile the span.
+  template <typename Visit>
+  void split(model::ThreadId thread, model::Interval span, Visit visit) const {
+    chunk_.states.split(thread, span, [&](HostState state, TimeNs from, TimeNs to) {
+      const HostRegion region = region_of(state);
+      if (region != HostRegion::kNone) {
+        visit(region, false, from, to);
+        return;
+      }
+      const bool issuing = state != HostState::kNone;
+      auto next = std::partition_point(inferred_.begin(), inferred_.end(),
+                                       [from](const auto& r) { return r.span.end <= from; });
+      for (; next != inferred_.end() && start_of(*next, span) < to; ++next) {
+        const TimeNs begin = std::max(from, start_of(*next, span));
+        if (begin > from) visit(HostRegion::kNone, issuing, from, begin);
+        from = std::min(to, next->span.end);
+        visit(region_of(next->cause), issuing, begin, from);
+      }
+      if (from < to) visit(HostRegion::kNone, issuing, from, to);
+    });
+  }
+
+ private:
+  // What the host prepares right before the copies of a checkpoint (the list of tensors, the file)
+  // belongs to it, but the pattern only shows from the first copy on, which ends the gap.
+  static TimeNs start_of(const model::InferredRegion& region, model::Interval gap) {
+    constexpr TimeNs kPreparation = 5'000'000;
+    const bool prepared = region.cause == model::Cause::kIdleCheckpoint &&
+                          region.span.start <= gap.end &&
+                          region.span.start - gap.start >= kPreparation;
+    return prepared ? gap.start : region.span.start;
+  }
+
+  Chunk& chunk_;
+  const std::vector<model::InferredRegion>& inferred_;
+};
 
 // Splits every gap by what its thread did.
 void split_gaps(Chunk& chunk) {
-  const bool other_processes = loader_in_other_processes(chunk);
+  const bool other_processes = chunk.analysis.pauses.input.kind == model::LoaderKind::kMultiProcess;
+  const GapSplitter splitter(chunk);
   TimeNs last_delivery = 0;  // end of the last wait that the loader was the cause of
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     GraphItem& item = chunk.item(i);
@@ -83,21 +133,19 @@ void split_gaps(Chunk& chunk) {
     TimeNs other = 0;
     TimeNs input = 0;
     TimeNs input_end = 0;
+    const auto add = [&](HostRegion region, bool issuing, TimeNs from, TimeNs to) {
+      if (region == HostRegion::kNone) {
+        (issuing ? ops : other) += to - from;
+        return;
+      }
+      slot(regions_of(chunk, item), region) += static_cast<float>(to - from);
+      if (region == HostRegion::kInput) {
+        input += to - from;
+        input_end = to;
+      }
+    };
     if (times.start > times.before) {
-      const auto add = [&](HostState state, TimeNs from, TimeNs to) {
-        if (state == HostState::kNone) {
-          other += to - from;
-        } else if (const HostRegion region = region_of(state); region != HostRegion::kNone) {
-          slot(regions_of(chunk, item), region) += static_cast<float>(to - from);
-          if (region == HostRegion::kInput) {
-            input += to - from;
-            input_end = to;
-          }
-        } else {
-          ops += to - from;
-        }
-      };
-      chunk.states.split(times.thread, {times.before, times.start}, add);
+      splitter.split(times.thread, {times.before, times.start}, add);
     }
     item.ops = static_cast<float>(ops);
     item.other = static_cast<float>(other);
@@ -108,8 +156,8 @@ void split_gaps(Chunk& chunk) {
       last_delivery = input_end;
     }
     if (item.kind != ItemKind::kStepEnd) {
-      const auto at_call = [&](HostState state, TimeNs, TimeNs) { item.region = region_of(state); };
-      chunk.states.split(times.thread, {times.start, times.start + 1}, at_call);
+      const auto at_call = [&](HostRegion region, bool, TimeNs, TimeNs) { item.region = region; };
+      splitter.split(times.thread, {times.start, times.start + 1}, at_call);
     }
   }
 }
@@ -153,15 +201,45 @@ void separate_cpu_ops(Chunk& chunk) {
   }
 }
 
+bool issues_collectives(std::string_view name) {
+  return name.starts_with("c10d::") || name.starts_with("torch::distributed::reducer");
+}
+
+// Operators of collectives (the launch is only part of what they do): their time moves from ops to
+// comm_ops, also where it lies after the launch, in the gap of the next item.
+void separate_comm_ops(Chunk& chunk) {
+  const auto& ops = chunk.timeline.host_ops;
+  std::vector<char> known(chunk.timeline.names.size(), 2);  // 2: not looked at yet
+  for (const model::ThreadId thread : chunk.threads) {
+    const RowRange rows = chunk.timeline.threads[thread].host_ops;
+    TimeNs done = 0;  // nested ones are part of those around them
+    for_each_in_gaps(chunk, ops.start, rows, [&](Index row, std::size_t at) {
+      char& is_comm = known[ops.name[row]];
+      if (is_comm == 2) is_comm = issues_collectives(chunk.timeline.name(ops.name[row])) ? 1 : 0;
+      if (is_comm == 0 || ops.start[row] < done) return;
+      done = ops.end[row];
+      for (; at < chunk.size() && chunk.times[at].before < done; ++at) {
+        GraphItem& item = chunk.item(at);
+        const TimeNs from = std::max(ops.start[row], chunk.times[at].before);
+        const TimeNs to = std::min(done, chunk.times[at].start);
+        const float time = std::min(item.ops, static_cast<float>(std::max<TimeNs>(0, to - from)));
+        item.ops -= time;
+        item.comm_ops += time;
+      }
+    });
+  }
+}
+
 float gap_length(const Chunk& chunk, const GraphItem& item) {
   const float regions = item.regions == kNone ? 0 : chunk.graph.regions[item.regions].total();
-  return item.ops + item.cpu_ops + item.other + regions;
+  return item.ops + item.cpu_ops + item.comm_ops + item.other + regions;
 }
 
 }  // namespace
 
 void measure_host(Chunk& chunk) {
   split_gaps(chunk);
+  separate_comm_ops(chunk);
   separate_cpu_ops(chunk);
 }
 

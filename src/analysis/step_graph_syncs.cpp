@@ -1,4 +1,4 @@
-// How waits were reached, what only feeds them, and pauses that look like checkpoints.
+// How waits were reached, and what only feeds them.
 #include <algorithm>
 #include <map>
 
@@ -101,7 +101,7 @@ class SyncNamer {
 
 void SyncNamer::name(std::size_t i) {
   GraphItem& item = chunk_.item(i);
-  const bool waits = item.kind == ItemKind::kSync || item.is_copy_wait;
+  const bool waits = item.kind == ItemKind::kSync || item.is_copy_wait || item.is_blocking_launch;
   if (!waits || item.call == kNone) return;
   item.sync = chunk_.dictionaries.sync(describe(chunk_, item, ops_[i]));
   const auto is_bulk = [&](const GraphItem& copy) {
@@ -148,67 +148,8 @@ void SyncNamer::follow_back(std::size_t i) {
   });
 }
 
-// A burst of device-to-host copies without any kernel between them, and the time until the device
-// is fed again: the state is being saved. Kineto traces carry no range for it.
-constexpr std::size_t kMinCopies = 8;
-constexpr std::int64_t kMinBytes = std::int64_t{1} << 20;
-constexpr double kMinPause = 5e6;  // ns
-
-struct Burst {
-  std::size_t first = 0, last = 0;
-  std::size_t copies = 0;
-  std::int64_t bytes = 0;
-};
-
-float gap_of(const GraphItem& item) { return item.ops + item.cpu_ops + item.other; }
-
-void mark_checkpoint(Chunk& chunk, const Burst& burst) {
-  double pause = 0;
-  for (std::size_t i = burst.first + 1; i <= burst.last + 1 && i < chunk.size(); ++i) {
-    pause += gap_of(chunk.item(i));
-  }
-  if (burst.copies < kMinCopies || burst.bytes < kMinBytes || pause < kMinPause) return;
-  for (std::size_t i = burst.first; i <= burst.last + 1 && i < chunk.size(); ++i) {
-    GraphItem& item = chunk.item(i);
-    if (i > burst.first && gap_of(item) > 0) {
-      if (item.regions == kNone) {
-        item.regions = static_cast<Index>(chunk.graph.regions.size());
-        chunk.graph.regions.emplace_back();
-      }
-      chunk.graph.regions[item.regions].checkpoint += gap_of(item);
-      item.ops = item.cpu_ops = item.other = 0;
-    }
-    if (i <= burst.last) item.region = HostRegion::kCheckpoint;
-  }
-}
-
 }  // namespace
 
 void name_syncs(Chunk& chunk) { SyncNamer(chunk).run(); }
-
-void find_checkpoints(Chunk& chunk) {
-  Burst burst;
-  const auto close = [&] {
-    if (burst.copies > 0) mark_checkpoint(chunk, burst);
-    burst = {};
-  };
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    const GraphItem& item = chunk.item(i);
-    const bool copy = item.activity_count == 1 &&
-                      chunk.graph.activities[item.first_activity].role == ActivityRole::kD2H;
-    if (copy) {
-      if (burst.copies == 0) burst.first = i;
-      burst.last = i;
-      ++burst.copies;
-      const std::int64_t bytes = bytes_of(chunk, chunk.graph.activities[item.first_activity].row);
-      burst.bytes += std::max<std::int64_t>(0, bytes);
-    } else if (item.kind == ItemKind::kSync && burst.copies > 0) {
-      burst.last = i;
-    } else {
-      close();
-    }
-  }
-  close();
-}
 
 }  // namespace pyrometer::analysis::graph

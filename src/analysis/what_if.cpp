@@ -15,6 +15,9 @@ using model::Index;
 // Items replayed per what-if, all ranks together: bounds the time of a report with many findings.
 constexpr std::uint32_t kMaxItems = 30'000;
 
+// Runs of one program differ by at least this much, so no prediction is narrower.
+constexpr double kMinUncertainty = 0.04;
+
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double v : values) sum += v;
@@ -104,11 +107,11 @@ double WhatIf::Impl::replayed(const Edit& edit, const ReplaySettings& settings) 
 
 void WhatIf::Impl::set_baselines() {
   // The test of the model: what the edges explain without each call's own delays.
-  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, true, {}});
+  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, true});
   const std::array<std::vector<double>, 3> without{
-      rank_steps({}, {kCorrectedLow, CommMode::kTogether, false, {}}),
-      rank_steps({}, {kCorrected, CommMode::kTogether, false, {}}),
-      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, false, {}})};
+      rank_steps({}, {kCorrectedLow, CommMode::kTogether, false}),
+      rank_steps({}, {kCorrected, CommMode::kTogether, false}),
+      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, false})};
   baseline.available = true;
   baseline.unavailable.clear();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -134,32 +137,13 @@ void WhatIf::Impl::set_baselines() {
   baseline.corrected_high_ns = *std::max_element(corrected.begin(), corrected.end());
 }
 
-// Every rank's own work, step by step, is scaled to what all have in common.
+// Every rank takes the time that all have in common: the mean of what each needs for itself, or the
+// fastest rank's.
 double WhatIf::Impl::balanced(const Edit& edit, ProfilerLevel level) const {
-  ReplaySettings settings{level, CommMode::kAlone, false, {}};
-  const StepLengths alone = replay(ranks, meetings, edit, settings);
-  settings.own_time.resize(alone.size());
-  for (std::size_t r = 0; r < alone.size(); ++r) settings.own_time[r].resize(alone[r].size(), 1);
-  for (std::size_t s = 0; s < alone.front().size(); ++s) {
-    double sum = 0;
-    double fastest = alone.front()[s];
-    std::size_t count = 0;
-    for (const auto& lengths : alone) {
-      if (s >= lengths.size()) continue;
-      sum += lengths[s];
-      fastest = std::min(fastest, lengths[s]);
-      ++count;
-    }
-    const double average = sum / static_cast<double>(count);
-    const double target = average + edit.skew_to_fastest * (fastest - average);
-    for (std::size_t r = 0; r < alone.size(); ++r) {
-      if (s < alone[r].size() && alone[r][s] > 0) {
-        settings.own_time[r][s] = static_cast<float>(target / alone[r][s]);
-      }
-    }
-  }
-  settings.comm = CommMode::kTogether;
-  return replayed(edit, settings);
+  const std::vector<double> alone = rank_steps(edit, {level, CommMode::kAlone, false});
+  const double average = mean(alone);
+  const double fastest = *std::min_element(alone.begin(), alone.end());
+  return average + edit.skew_to_fastest * (fastest - average);
 }
 
 double WhatIf::Impl::step(const Edit& edit, ProfilerLevel level) const {
@@ -174,7 +158,7 @@ double WhatIf::Impl::step(const Edit& edit, ProfilerLevel level) const {
     return std::max(step(rest, level), loader / edit.loader_workers / edit.batch);
   }
   if (edit.no_skew && !meetings.ranks.empty()) return balanced(edit, level);
-  return replayed(edit, {level, CommMode::kTogether, false, {}});
+  return replayed(edit, {level, CommMode::kTogether, false});
 }
 
 // Between the estimates, weights are linear; below the lowest they fall to none.
@@ -232,9 +216,10 @@ model::Prediction WhatIf::predict(const Edit& best, const Edit& expected, const 
       high = std::max(high, factor);
     }
   }
+  const double uncertainty = std::max(kMinUncertainty, p.baseline_error);
   p.mid_ns = middle * p.baseline_ns;
-  p.low_ns = low / (1 + p.baseline_error) * p.baseline_ns;
-  p.high_ns = high * (1 + p.baseline_error) * p.baseline_ns;
+  p.low_ns = low / (1 + uncertainty) * p.baseline_ns;
+  p.high_ns = high * (1 + uncertainty) * p.baseline_ns;
   return p;
 }
 
