@@ -6,7 +6,8 @@ pyrometer_test(comm_test
     src/analysis/comm_names_test.cpp
     src/analysis/comm_pass_test.cpp
     src/analysis/comm_sequence_test.cpp
+    src/analysis/comm_traces_test.cpp
     src/analysis/interval_set_test.cpp
     tests/support/random_timeline.cpp
     tests/support/simulated_job.cpp
-  LIBS pyrometer_analysis)
+  LIBS pyrometer_importers pyrometer_analysis)
