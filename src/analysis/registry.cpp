@@ -3,6 +3,7 @@
 #include "analysis/comm.h"
 #include "analysis/comm_match.h"
 #include "analysis/copies.h"
+#include "analysis/critical_path.h"
 #include "analysis/dilation.h"
 #include "analysis/host_created.h"
 #include "analysis/input_waits.h"
@@ -44,6 +45,7 @@ const std::vector<Pass>& all_passes() {
       {"waterfall_job", nullptr, sum_waterfalls},
       {"input", measure_input_waits, nullptr},
       {"pauses", find_pauses, nullptr},
+      {"critical_path", find_critical_path, nullptr},
       {"balance", nullptr, compare_ranks},
       {"replay", nullptr, replay_steps},
   };
