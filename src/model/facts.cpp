@@ -29,6 +29,9 @@ bool FactSet::has(FactId id) const {
   const State state = slots_[static_cast<std::size_t>(id)].state;
   return state == State::kNumber || state == State::kText;
 }
+bool FactSet::judged(FactId id) const {
+  return slots_[static_cast<std::size_t>(id)].state != State::kNotRun;
+}
 std::string_view FactSet::missing_reason(FactId id) const {
   const Slot& slot = slots_[static_cast<std::size_t>(id)];
   if (slot.state == State::kMissing) return slot.text;

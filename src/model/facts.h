@@ -23,6 +23,8 @@ class FactSet {
   [[nodiscard]] double value_or(FactId id, double fallback) const;
   [[nodiscard]] std::string_view text(FactId id) const;  // "" when missing or numeric
   [[nodiscard]] bool has(FactId id) const;
+  // Whether a pass has set it, be it as missing.
+  [[nodiscard]] bool judged(FactId id) const;
   // Never empty for a fact without a value: a pass that did not run counts as a reason.
   [[nodiscard]] std::string_view missing_reason(FactId id) const;
 

@@ -89,18 +89,7 @@ bool is_plain_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-// The longest part of printable text, from its front or its back, within `width` columns.
-std::string_view front_part(std::string_view text, int width) {
-  std::size_t end = 0;
-  while (end < text.size()) {
-    const base::CodePoint point = base::decode_utf8(text.substr(end));
-    width -= code_point_width(point.value);
-    if (width < 0) break;
-    end += point.length;
-  }
-  return text.substr(0, end);
-}
-
+// The longest end of printable text that takes at most `width` columns.
 std::string_view back_part(std::string_view text, int width) {
   std::size_t begin = text.size();
   while (begin > 0) {
@@ -203,6 +192,17 @@ int display_width(std::string_view text) {
     text.remove_prefix(point.length);
   }
   return width;
+}
+
+std::string_view front_part(std::string_view text, int width) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const base::CodePoint point = base::decode_utf8(text.substr(end));
+    width -= code_point_width(point.value);
+    if (width < 0 && end > 0) break;
+    end += point.length;
+  }
+  return text.substr(0, end);
 }
 
 std::string shorten_middle(std::string_view text, int width, bool unicode) {

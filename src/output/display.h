@@ -17,6 +17,10 @@ namespace pyrometer::output {
 // marks.
 [[nodiscard]] int display_width(std::string_view text);
 
+// The longest beginning of printable text that takes at most `width` columns; never empty unless
+// the text is.
+[[nodiscard]] std::string_view front_part(std::string_view text, int width);
+
 // Printable text in at most `width` columns: the middle gives way to an ellipsis, more of the front
 // is kept than of the back. A width below 1 counts as 1.
 [[nodiscard]] std::string shorten_middle(std::string_view text, int width, bool unicode);

@@ -117,6 +117,7 @@ void write_facts_json(JsonWriter& json, const model::FactSet& facts) {
   json.begin_array();
   for (std::size_t i = 0; i < model::kFactCount; ++i) {
     const auto id = static_cast<model::FactId>(i);
+    if (!facts.judged(id)) continue;  // of the job where this is a rank, or the other way round
     const model::FactInfo& info = model::fact_info(id);
     json.begin_object(JsonLayout::kInline);
     json.member("id", info.id);

@@ -57,6 +57,7 @@ void write_blocking_calls_json(base::JsonWriter& json, const model::RankTimeline
 void write_copies_json(base::JsonWriter& json, const model::Transfers& transfers);
 void write_allocator_json(base::JsonWriter& json, const model::AllocatorStats& allocator);
 void write_communication_json(base::JsonWriter& json, const model::CommTable& comm);
+void write_pauses_json(base::JsonWriter& json, const model::Pauses& pauses, model::TimeNs origin);
 void write_patterns_json(base::JsonWriter& json, const model::RankTimeline& timeline,
                          const model::RankAnalysis& analysis);
 

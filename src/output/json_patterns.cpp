@@ -77,6 +77,34 @@ void write_critical_path(JsonWriter& json, const model::RankTimeline& timeline,
 
 }  // namespace
 
+void write_pauses_json(JsonWriter& json, const model::Pauses& pauses, model::TimeNs origin) {
+  json.begin_object();
+  json.key("input");
+  json.begin_object(JsonLayout::kInline);
+  json.member("loader", word_for(pauses.input.kind).id);
+  json.member("waits", pauses.input.waits);
+  json.member("total_ns", pauses.input.total);
+  json.member("p50_ns", pauses.input.p50);
+  json.member("max_ns", pauses.input.max);
+  json.member("iterator_starts", pauses.input.iterator_starts);
+  json.member("iterator_start_ns", pauses.input.iterator_start_time);
+  json.member("operators", pauses.input.operators);
+  json.end_object();
+  json.key("inferred");
+  json.begin_array();
+  for (const model::InferredRegion& region : pauses.inferred) {
+    json.begin_object(JsonLayout::kInline);
+    json.member("offset_ns", region.span.start - origin);
+    json.member("length_ns", region.span.length());
+    json.member("cause", model::cause_info(region.cause).id);
+    json.member("copies", region.copies);
+    json.member("bytes", region.bytes);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void write_patterns_json(JsonWriter& json, const model::RankTimeline& timeline,
                          const model::RankAnalysis& analysis) {
   const model::Patterns& patterns = analysis.patterns;

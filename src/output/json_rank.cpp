@@ -155,6 +155,8 @@ void write_rank_json(JsonWriter& json, const model::RankTimeline& timeline,
   write_allocator_json(json, analysis.transfers.allocator);
   json.key("communication");
   write_communication_json(json, analysis.comm);
+  json.key("pauses");
+  write_pauses_json(json, analysis.pauses, analysis.steps.window.start);
   json.key("patterns");
   write_patterns_json(json, timeline, analysis);
   json.key("dilation");

@@ -19,8 +19,10 @@ constexpr int kNameWidth = 72;  // of names in tables
 // Text with everything that Markdown or HTML would act on taken literally. Names in a trace must
 // not be able to make links, mentions or markup.
 std::string escaped(std::string_view text) {
+  const std::string clean = printable(text, true);
   std::string out;
-  for (const char c : printable(text, true)) {
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const char c = clean[i];
     switch (c) {
       case '<':
         out += "&lt;";
@@ -38,8 +40,8 @@ std::string escaped(std::string_view text) {
         out += "&#35;";
         break;
       case ':':
-        out += "&#58;";
-        break;  // no links out of "https:"
+        out += clean.compare(i, 3, "://") == 0 ? "&#58;" : ":";
+        break;
       case '\\':
       case '`':
       case '*':
@@ -48,7 +50,6 @@ std::string escaped(std::string_view text) {
       case ']':
       case '|':
       case '~':
-      case '$':
         out += '\\';
         [[fallthrough]];
       default:
@@ -56,6 +57,17 @@ std::string escaped(std::string_view text) {
     }
   }
   return out;
+}
+
+// A name as code. Backticks and line breaks cannot stand in it; a bar would end the cell of a
+// table.
+std::string code_span(std::string_view text) {
+  std::string out = "`";
+  for (const char c : printable(text, true)) {
+    if (c == '|') out += '\\';
+    out += c == '`' ? '\'' : c;
+  }
+  return out + "`";
 }
 
 // A code block whose fence is longer than any run of backticks in it.
@@ -87,7 +99,9 @@ std::string table_of(const Table& table) {
   for (const std::vector<std::string>& row : table.rows) {
     out += "|";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out += " " + escaped(fit_cell(row[i], table.columns[i], kNameWidth, true)) + " |";
+      const std::string cell = fit_cell(row[i], table.columns[i], kNameWidth, true);
+      const bool is_name = table.columns[i].shorten == Shorten::kSymbol && cell != "–";
+      out += " " + (is_name ? code_span(cell) : escaped(cell)) + " |";
     }
     out += "\n";
   }
@@ -168,8 +182,8 @@ std::string finding_of(std::size_t number, const model::Finding& finding, const 
   constexpr std::string_view kConfidence[] = {"low", "medium", "high"};
   std::string out = "### " + std::to_string(number) + "\\. " + escaped(finding.title) + "\n\n";
   out += std::string(kSeverity[static_cast<std::size_t>(finding.severity)]) + ", confidence " +
-         std::string(kConfidence[static_cast<std::size_t>(finding.confidence)]) + " · `" +
-         printable(finding.id, true) + "`\n\n";
+         std::string(kConfidence[static_cast<std::size_t>(finding.confidence)]) + " · " +
+         code_span(finding.id) + "\n\n";
   if (!finding.summary.empty()) out += escaped(finding.summary) + "\n\n";
   for (const model::Evidence& evidence : finding.evidence) {
     out += "- " + escaped(describe_evidence(evidence)) + "\n";
@@ -215,7 +229,7 @@ std::string limits_of(const Report& report) {
   for (const std::string& note : report.timeline.notes) out += "- " + escaped(note) + "\n";
   out += "- " + escaped(describe_replay(report)) + "\n";
   for (const model::NotJudged& item : report.diagnosis.not_judged) {
-    out += "- not judged: `" + printable(item.id, true) + "`: " + escaped(item.reason) + "\n";
+    out += "- not judged: " + code_span(item.id) + ": " + escaped(item.reason) + "\n";
   }
   return out;
 }

@@ -59,8 +59,9 @@ int chunk_width(const Chunk& chunk) {
   return width;
 }
 
-// Breaks spans into chunks at single spaces. Spans that touch without a space belong together.
-std::vector<Chunk> chunks_of(const std::vector<Span>& spans, bool unicode) {
+// Breaks spans into chunks at spaces. Spans that touch without a space belong together. A word
+// longer than `longest` columns is broken.
+std::vector<Chunk> chunks_of(const std::vector<Span>& spans, bool unicode, int longest) {
   std::vector<Chunk> chunks;
   bool open = false;  // whether the next word continues the last chunk
   for (const Span& span : spans) {
@@ -72,13 +73,13 @@ std::vector<Chunk> chunks_of(const std::vector<Span>& spans, bool unicode) {
         rest.remove_prefix(1);
         continue;
       }
-      const std::string_view word = rest.substr(0, rest.find(' '));
+      const std::string_view word = front_part(rest.substr(0, rest.find(' ')), longest);
       rest.remove_prefix(word.size());
       const bool glued =
           !chunks.empty() && !open && is_unit(word) && ends_with_digit(chunks.back().back().text);
       if (glued) {
         chunks.back().push_back({" " + std::string(word), span.ink});
-      } else if (open) {
+      } else if (open && chunk_width(chunks.back()) + display_width(word) <= longest) {
         chunks.back().push_back({std::string(word), span.ink});
       } else {
         chunks.push_back({{std::string(word), span.ink}});
@@ -104,7 +105,7 @@ void Page::blank() { out_ += '\n'; }
 
 void Page::heading(std::string_view text) {
   blank();
-  line({{std::string(text), Ink::kStrong}});
+  paragraph(0, 0, {{std::string(text), Ink::kStrong}});
 }
 
 void Page::line(const std::vector<Span>& spans) {
@@ -118,7 +119,7 @@ void Page::paragraph(int indent, int hang, const std::vector<Span>& spans) {
   out_ += spaces(indent);
   int column = indent;
   bool fresh = true;  // nothing on this line yet
-  for (const Chunk& chunk : chunks_of(spans, unicode_)) {
+  for (const Chunk& chunk : chunks_of(spans, unicode_, limit - std::max(indent, hang))) {
     const int width = chunk_width(chunk);
     if (!fresh && column + 1 + width > limit) {
       out_ += '\n' + spaces(hang);

@@ -73,6 +73,13 @@ inline void note_rest(Section& section, std::size_t shown, std::size_t all) {
   }
 }
 
+// Characters of a curve.
+[[nodiscard]] inline int curve_width(const SectionStyle& style) {
+  constexpr int kWidest = 60;
+  constexpr int kMargin = 4;
+  return std::min(kWidest, style.width - kMargin);
+}
+
 [[nodiscard]] inline std::size_t shown_rows(std::size_t rows, const SectionStyle& style) {
   return std::min(rows, static_cast<std::size_t>(std::max(1, style.top_n)));
 }

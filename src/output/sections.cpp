@@ -4,7 +4,7 @@ namespace pyrometer::output {
 
 std::vector<Section> detail_sections(const Report& report, const SectionStyle& style) {
   std::vector<Section> all;
-  add_rank_waterfalls(report, all);
+  add_rank_waterfalls(report, style, all);
   if (!report.job.ranks.empty()) {
     add_steps(report, style, all);
     add_kernels(report, style, all);

@@ -21,7 +21,7 @@ struct Section {
 struct SectionStyle {
   int top_n = 10;  // rows of tables sorted by weight
   bool unicode = true;
-  int curve_width = 60;  // characters of a curve
+  int width = 100;  // of the page, for what is not a table
 };
 
 // How the ranks compare; empty with one rank. At most `most` rows: the slowest by step time.
@@ -32,7 +32,8 @@ struct SectionStyle {
 [[nodiscard]] std::vector<Section> detail_sections(const Report& report, const SectionStyle& style);
 
 // The parts of it, by subject.
-void add_rank_waterfalls(const Report& report, std::vector<Section>& out);
+void add_rank_waterfalls(const Report& report, const SectionStyle& style,
+                         std::vector<Section>& out);
 void add_steps(const Report& report, const SectionStyle& style, std::vector<Section>& out);
 void add_kernels(const Report& report, const SectionStyle& style, std::vector<Section>& out);
 void add_operators(const Report& report, const SectionStyle& style, std::vector<Section>& out);

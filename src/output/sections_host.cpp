@@ -59,8 +59,9 @@ void add_launch_lines(const model::LaunchStats& launch, const SectionStyle& styl
       " over all. Kernels under 10 µs: " + format_percent(launch.short_kernel_share) + ".");
   if (launch.queue_curve.empty()) return;
   const double highest = *std::max_element(launch.queue_curve.begin(), launch.queue_curve.end());
-  section.lines.push_back("Queue over the window, up to " + format_number(highest) + ": " +
-                          sparkline(launch.queue_curve, highest, style.curve_width, style.unicode));
+  section.lines.push_back(
+      "Queue over the window, up to " + format_number(highest) + ": " +
+      sparkline(launch.queue_curve, highest, curve_width(style), style.unicode));
 }
 
 Section syncs_table(const RankView& view, const SectionStyle& style) {

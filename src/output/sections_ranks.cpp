@@ -94,7 +94,8 @@ Section ranks_section(const Report& report, std::size_t most) {
   return section;
 }
 
-void add_rank_waterfalls(const Report& report, std::vector<Section>& out) {
+void add_rank_waterfalls(const Report& report, const SectionStyle& style,
+                         std::vector<Section>& out) {
   struct Subject {
     std::string title;
     const model::DeviceWaterfall* device;
@@ -112,9 +113,12 @@ void add_rank_waterfalls(const Report& report, std::vector<Section>& out) {
     }
   }
   if (subjects.size() < 2) return;
-  constexpr std::size_t kSideBySide = 6;
-  for (std::size_t first = 0; first < subjects.size(); first += kSideBySide) {
-    const std::size_t last = std::min(subjects.size(), first + kSideBySide);
+  constexpr int kLabelWidth = 20;
+  constexpr int kColumnWidth = 10;
+  const auto side_by_side =
+      static_cast<std::size_t>(std::clamp((style.width - kLabelWidth) / kColumnWidth, 1, 12));
+  for (std::size_t first = 0; first < subjects.size(); first += side_by_side) {
+    const std::size_t last = std::min(subjects.size(), first + side_by_side);
     Section section;
     section.title = first == 0 ? "Where the time goes, by rank" : "… by rank, continued";
     section.table.columns = {text_column("share of the window")};

@@ -47,7 +47,7 @@ void add_curve(const model::MemoryCurve& curve, const std::string& label, const 
   if (allocated.empty()) return;
   const double highest = *std::max_element(allocated.begin(), allocated.end());
   section.lines.push_back(label + "allocated, up to " + format_bytes(highest) + ": " +
-                          sparkline(allocated, highest, style.curve_width, style.unicode));
+                          sparkline(allocated, highest, curve_width(style), style.unicode));
 }
 
 }  // namespace

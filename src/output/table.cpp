@@ -8,8 +8,9 @@
 namespace pyrometer::output {
 namespace {
 
-// Below this a shortened name says too little.
+// Below this a shortened text says too little; on the narrowest pages it has to do all the same.
 constexpr int kNarrowest = 12;
+constexpr int kHardlyAnything = 4;
 
 int natural_width(const Table& table, std::size_t column, bool unicode) {
   int width = display_width(printable(table.columns[column].title, unicode));
@@ -25,14 +26,14 @@ int total_width(const std::vector<int>& widths) {
 }
 
 // Takes columns from the widest of the cells that may shorten until the table fits, leaving names
-// at least `name_width`. Returns whether it fits.
-bool shrink(const Table& table, TableLayout& layout, int width, int name_width) {
+// and other text at least so much. Returns whether it fits.
+bool shrink(const Table& table, TableLayout& layout, int width, int name_width, int text_width) {
   int excess = total_width(layout.widths) - width;
   while (excess > 0) {
     int* widest = nullptr;
     for (std::size_t i = 0; i < layout.columns.size(); ++i) {
       const Shorten shorten = table.columns[layout.columns[i]].shorten;
-      const int least = shorten == Shorten::kSymbol ? name_width : kNarrowest;
+      const int least = shorten == Shorten::kSymbol ? name_width : text_width;
       if (shorten == Shorten::kNever || layout.widths[i] <= least) continue;
       if (widest == nullptr || layout.widths[i] > *widest) widest = &layout.widths[i];
     }
@@ -68,7 +69,11 @@ TableLayout lay_out(const Table& table, int width, bool unicode) {
       if (table.columns[*at].rank >= table.columns[*last].rank) last = at;
     }
     const bool may_drop = last != kept.columns.end() && table.columns[*last].rank > 0;
-    if (shrink(table, kept, width, may_drop ? comfortable : kNarrowest) || !may_drop) return kept;
+    if (shrink(table, kept, width, may_drop ? comfortable : kNarrowest, kNarrowest)) return kept;
+    if (!may_drop) {
+      shrink(table, kept, width, kHardlyAnything, kHardlyAnything);
+      return kept;
+    }
     kept.columns.erase(last);
   }
 }

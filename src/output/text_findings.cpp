@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "output/display.h"
 #include "output/summary.h"
 #include "output/text_parts.h"
 #include "output/units.h"
@@ -112,7 +113,9 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
   const std::size_t places =
       verbose ? finding.where.size() : std::min(kShownPlaces, finding.where.size());
   for (std::size_t i = 0; i < places; ++i) {
-    page.labelled(kIndent, kLabel, i == 0 ? "where" : "", {{finding.where[i]}});
+    const int two_lines = 2 * (page.width() - kIndent - kLabel);
+    page.labelled(kIndent, kLabel, i == 0 ? "where" : "",
+                  {{shorten_symbol(finding.where[i], two_lines, page.unicode())}});
   }
   if (verbose) page.labelled(kIndent, kLabel, "id", {{finding.id, Ink::kFaint}});
 }

@@ -98,9 +98,8 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
   if (!sink(page.take())) return false;
 
   if (style.verbose) {
-    const SectionStyle section_style{.top_n = style.top_n,
-                                     .unicode = style.unicode,
-                                     .curve_width = std::min(60, page.width() - 4)};
+    const SectionStyle section_style{
+        .top_n = style.top_n, .unicode = style.unicode, .width = page.width()};
     for (const Section& section : detail_sections(report, section_style)) {
       write_section(page, section);
     }

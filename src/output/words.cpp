@@ -212,6 +212,20 @@ Word word_for(model::HostMemory memory) {
   return {};
 }
 
+Word word_for(model::LoaderKind kind) {
+  switch (kind) {
+    case model::LoaderKind::kNoLoader:
+      return {"no_loader", "no loader"};
+    case model::LoaderKind::kSingleProcess:
+      return {"single_process", "in the training process"};
+    case model::LoaderKind::kMultiProcess:
+      return {"multi_process", "in worker processes"};
+    case model::LoaderKind::kUnknown:
+      return {"unknown", "of unknown kind"};
+  }
+  return {};
+}
+
 Word word_for(model::StepSource source) {
   switch (source) {
     case model::StepSource::kNotFound:

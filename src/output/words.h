@@ -10,6 +10,7 @@
 #include "model/generated/causes.h"
 #include "model/import_stats.h"
 #include "model/patterns.h"
+#include "model/pauses.h"
 #include "model/steps.h"
 #include "model/timeline.h"
 
@@ -30,6 +31,7 @@ struct Word {
 [[nodiscard]] Word word_for(model::Collective collective);
 [[nodiscard]] Word word_for(model::CopyKind kind);
 [[nodiscard]] Word word_for(model::HostMemory memory);
+[[nodiscard]] Word word_for(model::LoaderKind kind);
 [[nodiscard]] Word word_for(model::StepSource source);
 [[nodiscard]] Word word_for(model::RankSource source);
 [[nodiscard]] Word word_for(model::StatSeverity severity);

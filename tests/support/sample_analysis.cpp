@@ -193,6 +193,9 @@ void fill_tables(model::RankAnalysis& rank, const Names& names, int steps) {
                                      .device_total = 2 * kMs,
                                      .span_total = 3 * kMs});
   rank.patterns.same_sequence_every_step = true;
+  rank.pauses.input.kind = model::LoaderKind::kSingleProcess;
+  rank.pauses.input.waits = steps;
+  rank.pauses.inferred.push_back({{kOrigin, kOrigin + kMs}, Cause::kIdleCheckpoint, 7, 1 << 20});
   rank.patterns.outlier_period = 5;
   model::CriticalPath& path = rank.patterns.critical_path;
   path.step = 1;

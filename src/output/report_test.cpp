@@ -1,0 +1,216 @@
+// The reports as a whole, on hand-made jobs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "output/display.h"
+#include "output/registry.h"
+#include "output/waterfall_view.h"
+#include "tests/support/sample_analysis.h"
+
+namespace pyrometer::output {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::SampleJob;
+
+std::string rendered(const SampleJob& sample, std::string_view format, const TextStyle& style = {},
+                     std::optional<cost::Price> price = {}) {
+  return render(*find_format(format), {sample.timeline, sample.job, sample.diagnosis, price},
+                style);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::vector<SampleJob> all_samples() {
+  std::vector<SampleJob> samples;
+  samples.push_back(testing::sample_job());
+  samples.push_back(testing::sample_job({.ranks = 4}));
+  samples.push_back(testing::sample_job({.ranks = 24, .steps = 3}));
+  samples.push_back(testing::sample_job({.findings = false}));
+  samples.push_back(testing::sample_job({.ranks = 2, .hostile = true}));
+  samples.push_back(testing::empty_job());
+  samples.push_back(testing::host_only_job());
+  return samples;
+}
+
+TEST(TextReport, FitsEveryWidthAndHoldsNoControlCharacters) {
+  for (const SampleJob& sample : all_samples()) {
+    for (const int width : {20, 40, 60, 80, 100, 160, 300}) {
+      for (const bool verbose : {false, true}) {
+        for (const bool unicode : {false, true}) {
+          TextStyle style{.unicode = unicode, .width = width, .verbose = verbose};
+          const std::string text = rendered(sample, "text", style, cost::Price{2.5, "--price"});
+          for (const std::string& line : lines_of(text)) {
+            EXPECT_EQ(printable(line, unicode), line);
+            const bool code = line.find("num_workers=8") != std::string::npos ||
+                              line.find("loader = DataLoader") != std::string::npos;
+            EXPECT_TRUE(code || display_width(line) <= std::clamp(width, 40, 160)) << line;
+            EXPECT_FALSE(line.ends_with(' ')) << line;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TextReport, ColourChangesNothingButColour) {
+  const std::regex escapes("\x1b\\[[0-9;]*m");
+  for (const SampleJob& sample : all_samples()) {
+    const std::string colored = rendered(sample, "text", {.color = true, .verbose = true});
+    EXPECT_EQ(std::regex_replace(colored, escapes, ""),
+              rendered(sample, "text", {.verbose = true}));
+  }
+}
+
+TEST(TextReport, SharesOfTheWaterfallAddUpToOneHundred) {
+  for (const SampleJob& sample : all_samples()) {
+    const std::string text = rendered(sample, "text");
+    const std::regex row("^ {4}\\S.*? +(\\d+)\\.(\\d)%");
+    const std::regex half("^  GPU (busy|idle) +(\\d+)\\.(\\d)%");
+    int rows = 0;
+    int halves = 0;
+    bool inside = false;
+    for (const std::string& line : lines_of(text)) {
+      if (line.starts_with("Where the GPU time goes")) inside = true;
+      if (line.empty()) inside = false;
+      std::smatch match;
+      if (inside && std::regex_search(line, match, row))
+        rows += std::stoi(match[1]) * 10 + std::stoi(match[2]);
+      if (inside && std::regex_search(line, match, half))
+        halves += std::stoi(match[2]) * 10 + std::stoi(match[3]);
+    }
+    const bool any = model::total(sample.job.causes) > 0;
+    EXPECT_EQ(rows, any ? 1000 : 0) << text;
+    EXPECT_EQ(halves, any ? 1000 : 0) << text;
+  }
+}
+
+TEST(TextReport, SaysWhatMatters) {
+  const std::string text = rendered(testing::sample_job(), "text", {}, cost::Price{2.5, "--price"});
+  EXPECT_THAT(text, HasSubstr("The GPU waits for the data loader 60% of the time"));
+  EXPECT_THAT(text, HasSubstr("1 × NVIDIA H200 · rank 0 · 12 steps · 372 ms window"));
+  EXPECT_THAT(text, HasSubstr("31.0 ms as recorded, 28.4 ms without the profiler"));
+  EXPECT_THAT(text, HasSubstr("1. CRITICAL: The data loader runs in the training process"));
+  EXPECT_THAT(text, HasSubstr("28.4 ms → 10.1–13.2 ms per step, 2.2–2.8× as fast"));
+  EXPECT_THAT(text, HasSubstr("54–64% of the step: $32–39 a day on 1 GPU"));
+  EXPECT_THAT(text, HasSubstr("All fixes together"));
+  EXPECT_THAT(text, HasSubstr("DATA LOST 3 × negative_duration, first at byte 4711"));
+  EXPECT_THAT(text, HasSubstr("3 checks not judged"));
+  EXPECT_THAT(text, HasSubstr("2 more findings"));
+  EXPECT_THAT(text, HasSubstr("they are 1.6% off"));
+}
+
+TEST(TextReport, WithoutAPriceThereIsNoMoney) {
+  for (const SampleJob& sample : all_samples()) {
+    for (const std::string_view format : {"text", "md"}) {
+      EXPECT_THAT(rendered(sample, format, {.verbose = true}), Not(HasSubstr("$")));
+    }
+    EXPECT_THAT(rendered(sample, "json"), HasSubstr("\"cost\": null"));
+  }
+}
+
+TEST(TextReport, VerboseShowsEveryFinding) {
+  const SampleJob sample = testing::sample_job();
+  EXPECT_THAT(rendered(sample, "text"), Not(HasSubstr("Note 4")));
+  EXPECT_THAT(rendered(sample, "text", {.verbose = true}), HasSubstr("Note 4"));
+  EXPECT_THAT(rendered(sample, "text", {.max_findings = 0}), HasSubstr("7 more findings"));
+}
+
+TEST(MarkdownReport, NamesCannotBecomeMarkup) {
+  const std::string text = rendered(testing::sample_job({.ranks = 2, .hostile = true}), "md");
+  for (const std::string& line : lines_of(text)) EXPECT_EQ(printable(line, true), line);
+  // Outside code, where nothing is acted on.
+  const std::string prose = std::regex_replace(text, std::regex("`[^`\n]*`"), "CODE");
+  EXPECT_THAT(prose, Not(HasSubstr("<b>")));
+  EXPECT_THAT(prose, Not(HasSubstr("@user")));
+  EXPECT_THAT(prose, Not(HasSubstr("[x](https")));
+  EXPECT_THAT(prose, Not(HasSubstr("://")));
+}
+
+TEST(MarkdownReport, RowsOfATableHaveAsManyCellsAsItsHead) {
+  for (const SampleJob& sample : all_samples()) {
+    const std::string text = rendered(sample, "md", {}, cost::Price{2.5, "--price"});
+    std::ptrdiff_t bars = 0;
+    for (const std::string& line : lines_of(text)) {
+      std::string unescaped = std::regex_replace(line, std::regex("\\\\\\|"), "");
+      const std::ptrdiff_t here = std::count(unescaped.begin(), unescaped.end(), '|');
+      if (!line.starts_with("|")) {
+        bars = 0;
+      } else if (bars == 0) {
+        bars = here;
+      } else {
+        EXPECT_EQ(here, bars) << line;
+      }
+    }
+  }
+}
+
+TEST(JsonReport, IsValidAndExact) {
+  const SampleJob sample = testing::sample_job({.ranks = 4});
+  const nlohmann::json report =
+      nlohmann::json::parse(rendered(sample, "json", {}, cost::Price{3.6, "--price"}));
+  EXPECT_EQ(report["schema"], "pyrometer.report/1");
+  std::int64_t sum = 0;
+  for (const auto& [id, cause] : report["job"]["causes"].items())
+    sum += cause["ns"].get<std::int64_t>();
+  EXPECT_EQ(sum, report["job"]["gpu_time_ns"].get<std::int64_t>());
+  EXPECT_EQ(sum, 4 * 372'000'000);
+  EXPECT_DOUBLE_EQ(report["job"]["cost"]["window_usd"].get<double>(), 4 * 0.372 / 1000);
+  EXPECT_DOUBLE_EQ(report["job"]["cost"]["usd_per_1000_steps"].get<double>(), 4 * 31.0 / 1000);
+  EXPECT_EQ(report["ranks"][1]["window"]["start_ns"].get<std::int64_t>(),
+            1'700'000'000'000'000'000);
+  EXPECT_EQ(report["findings"].size(), 7U);
+  EXPECT_TRUE(report["findings"][2]["prediction"].is_null());
+}
+
+TEST(Reports, EndWithANewlineAndAreStable) {
+  for (const SampleJob& sample : all_samples()) {
+    for (const Format& format : all_formats()) {
+      const std::string text = rendered(sample, format.name);
+      EXPECT_TRUE(text.ends_with('\n'));
+      EXPECT_EQ(rendered(sample, format.name), text);
+    }
+  }
+}
+
+TEST(Reports, StopWhenTheReaderIsGone) {
+  const SampleJob sample = testing::sample_job();
+  for (const Format& format : all_formats()) {
+    int pieces = 0;
+    const bool done = format.write({sample.timeline, sample.job, sample.diagnosis, {}}, {},
+                                   [&](std::string_view) { return ++pieces < 1; });
+    EXPECT_FALSE(done) << format.name;
+    EXPECT_EQ(pieces, 1) << format.name;
+  }
+}
+
+TEST(WaterfallView, FoldsSmallCausesButNeverTheUnattributed) {
+  model::CauseTimes causes{};
+  at(causes, model::Cause::kComputeTensor) = 1'000'000;
+  at(causes, model::Cause::kCopyH2d) = 1;
+  at(causes, model::Cause::kCopyD2h) = 2;
+  at(causes, model::Cause::kIdleGc) = 3;
+  at(causes, model::Cause::kUnattributed) = 4;
+  const WaterfallView view = view_of(causes);
+  ASSERT_EQ(view.busy.rows.size(), 2U);
+  EXPECT_EQ(view.busy.rows[1].label, "other busy time");
+  EXPECT_EQ(view.busy.rows[1].time, 3);
+  ASSERT_EQ(view.idle.rows.size(), 2U);
+  EXPECT_EQ(view.idle.rows[0].label, "unattributed");
+  EXPECT_EQ(view.busy.time + view.idle.time, view.total);
+}
+
+}  // namespace
+}  // namespace pyrometer::output
