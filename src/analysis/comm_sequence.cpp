@@ -1,9 +1,9 @@
 #include "analysis/comm_sequence.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
-#include <tuple>
 
 #include "analysis/clock_align.h"
 #include "analysis/comm_names.h"
@@ -188,59 +188,66 @@ SequenceMatch refine(const CommSequence& a, const CommSequence& b, ClockMap cloc
   return best;
 }
 
-// How well b fits a when b's first event stands against a's event number `shift` (negative: b
-// begins before a). A sample is enough to rank the shifts.
-struct ShiftScore {
-  std::ptrdiff_t shift = 0;
+// A run of consecutive events of b held against a run of a: how many fit with one clock offset, and
+// how well.
+struct RunScore {
   DurationNs offset = 0;
   std::size_t consistent = 0;
+  DurationNs deviation = 0;  // summed over the consistent ones
 };
 
-ShiftScore score_shift(const CommSequence& a, const CommSequence& b, std::ptrdiff_t shift) {
-  constexpr std::size_t kSample = 64;
-  const auto first_a = static_cast<std::size_t>(std::max<std::ptrdiff_t>(shift, 0));
-  const auto first_b = static_cast<std::size_t>(std::max<std::ptrdiff_t>(-shift, 0));
-  const std::size_t common = std::min(a.size() - first_a, b.size() - first_b);
-  const std::size_t sample = std::min(common, kSample);
-  std::vector<DurationNs> offsets;
-  for (std::size_t k = 0; k < sample; ++k) {
-    const std::size_t at = k * common / sample;
-    const CommEvent& x = a[first_a + at];
-    const CommEvent& y = b[first_b + at];
-    if (compatible(x, y)) offsets.push_back(x.end - y.end);
+// Long runs tell steps apart; short ones still lie between two holes of a trace.
+constexpr std::size_t kLongRun = 16;
+constexpr std::size_t kShortRun = 5;
+
+RunScore score_run(const CommSequence& a, std::size_t first_a, const CommSequence& b,
+                   std::size_t first_b, std::size_t length) {
+  std::array<DurationNs, kLongRun> offsets{};
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < length; ++k) {
+    const CommEvent& x = a[first_a + k];
+    const CommEvent& y = b[first_b + k];
+    if (compatible(x, y)) offsets[n++] = x.end - y.end;
   }
-  ShiftScore score;
-  score.shift = shift;
-  if (offsets.empty()) return score;
-  const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>((offsets.size() - 1) / 2);
-  std::nth_element(offsets.begin(), middle, offsets.end());
+  RunScore score;
+  if (n == 0) return score;
+  const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>((n - 1) / 2);
+  std::nth_element(offsets.begin(), middle, offsets.begin() + static_cast<std::ptrdiff_t>(n));
   score.offset = *middle;
-  std::size_t near = 0;
-  for (const DurationNs offset : offsets) {
-    near += std::abs(offset - score.offset) <= kEndsApart ? 1 : 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const DurationNs off = std::abs(offsets[k] - score.offset);
+    if (off > kEndsApart) continue;
+    ++score.consistent;
+    score.deviation += off;
   }
-  score.consistent = near * common / sample;  // scaled up to all of them
   return score;
 }
 
-// Clock offsets worth trying, the most consistent first.
-std::vector<DurationNs> offsets_by_order(const CommSequence& a, const CommSequence& b) {
+// Clock offsets worth trying, the most consistent first: a few runs of b against every place in a.
+std::vector<DurationNs> offsets_by_order(const CommSequence& a, const CommSequence& b,
+                                         std::size_t run_length) {
+  constexpr std::size_t kRuns = 8;
   constexpr std::size_t kTried = 8;
-  std::vector<ShiftScore> scores;
-  const auto n = static_cast<std::ptrdiff_t>(a.size());
-  const auto m = static_cast<std::ptrdiff_t>(b.size());
-  for (std::ptrdiff_t shift = 1 - m; shift < n; ++shift) {
-    const ShiftScore score = score_shift(a, b, shift);
-    if (score.consistent > 0) scores.push_back(score);
+  const std::size_t length = std::min({run_length, a.size(), b.size()});
+  if (length == 0) return {};
+  std::vector<RunScore> scores;
+  const std::size_t places_b = b.size() - length + 1;
+  const std::size_t runs = std::min(kRuns, places_b);
+  for (std::size_t run = 0; run < runs; ++run) {
+    const std::size_t first_b = runs == 1 ? 0 : run * (places_b - 1) / (runs - 1);
+    for (std::size_t first_a = 0; first_a + length <= a.size(); ++first_a) {
+      const RunScore score = score_run(a, first_a, b, first_b, length);
+      // Half of a run may be past a hole; less says nothing.
+      if (score.consistent * 2 >= length) scores.push_back(score);
+    }
   }
-  const auto better = [](const ShiftScore& x, const ShiftScore& y) {
-    if (x.consistent != y.consistent) return x.consistent > y.consistent;
-    return std::make_tuple(std::abs(x.shift), x.shift) <
-           std::make_tuple(std::abs(y.shift), y.shift);
-  };
   const std::size_t kept = std::min(scores.size(), kTried);
   std::partial_sort(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(kept),
-                    scores.end(), better);
+                    scores.end(), [](const RunScore& x, const RunScore& y) {
+                      if (x.consistent != y.consistent) return x.consistent > y.consistent;
+                      if (x.deviation != y.deviation) return x.deviation < y.deviation;
+                      return std::abs(x.offset) < std::abs(y.offset);
+                    });
   std::vector<DurationNs> offsets;
   for (std::size_t i = 0; i < kept; ++i) offsets.push_back(scores[i].offset);
   return offsets;
@@ -312,7 +319,12 @@ SequenceMatch match_sequences(const CommSequence& a, const CommSequence& b,
   }
   if (best.pairs.empty() || !nearly_all(best)) {
     const std::size_t by_guess = best.pairs.size();
-    for (const DurationNs offset : offsets_by_order(a, b)) consider(offset);
+    for (const std::size_t length : {kLongRun, kShortRun}) {
+      for (const DurationNs offset : offsets_by_order(a, b, length)) {
+        if (most > 1 && nearly_all(best)) break;
+        consider(offset);
+      }
+    }
     // A shift found by search must explain a good part, or it is chance; a guess need not.
     const bool searched = best.pairs.size() > by_guess;
     if (searched && best.pairs.size() * 4 < most) {

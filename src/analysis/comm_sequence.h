@@ -34,7 +34,7 @@ struct SequenceMatch {
 
 // Matches by sequence number where both sides have them. Otherwise by time: looks for the shift of
 // b's clock under which the most compatible collectives end together. Shifts tried: `guesses`, and
-// those that put b's order at each position against a's, the most consistent first. Step numbers,
+// those under which a short run of b fits somewhere in a, the best fitting first. Step numbers,
 // where known on both sides, must agree, so that a periodic run cannot match a step too early.
 [[nodiscard]] SequenceMatch match_sequences(const CommSequence& a, const CommSequence& b,
                                             const std::vector<model::DurationNs>& guesses);
