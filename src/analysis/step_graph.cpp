@@ -55,16 +55,23 @@ void add_chunk(graph::Chunk& chunk) {
 namespace graph {
 
 std::uint16_t Dictionaries::name(model::NameId id) {
-  const auto [at, added] = names_.try_emplace(id, static_cast<std::uint16_t>(graph_.names.size()));
-  if (added) graph_.names.push_back(id);
-  return at->second;
+  std::uint16_t& known = names_[id];
+  if (known == kUnseen) {
+    known = static_cast<std::uint16_t>(graph_.names.size());
+    graph_.names.push_back(id);
+  }
+  return known;
 }
 
+// Streams are few: a linear search is the quickest.
 std::uint16_t Dictionaries::stream(model::DeviceId device, std::int32_t stream) {
-  const auto next = static_cast<std::uint16_t>(graph_.streams.size());
-  const auto [at, added] = streams_.try_emplace({device, stream}, next);
-  if (added) graph_.streams.push_back({device, stream});
-  return at->second;
+  for (std::size_t i = 0; i < graph_.streams.size(); ++i) {
+    if (graph_.streams[i].stream == stream && graph_.streams[i].device == device) {
+      return static_cast<std::uint16_t>(i);
+    }
+  }
+  graph_.streams.push_back({device, stream});
+  return static_cast<std::uint16_t>(graph_.streams.size() - 1);
 }
 
 std::uint16_t Dictionaries::sync(const GraphSync& sync) {
@@ -166,7 +173,7 @@ StepGraph build_step_graph(const model::RankTimeline& t, const model::RankAnalys
   graph.unavailable = why_unavailable(t, a);
   if (!graph.unavailable.empty()) return graph;
   HostStates states(t, a);
-  graph::Dictionaries dictionaries(graph);
+  graph::Dictionaries dictionaries(graph, t.names.size());
   for (const StepRange& range : ranges) {
     graph::Chunk chunk{t, a, states, dictionaries, graph, range, 0, {}, 0, {}, {}};
     chunk.start = a.steps.steps[range.first].span.start;

@@ -1,7 +1,9 @@
 // Internal to the step graph: what its stages share while one chunk is being built.
 #pragma once
 
+#include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "analysis/host_state.h"
@@ -12,7 +14,7 @@ namespace pyrometer::analysis::graph {
 // Distinct names, streams, syncs and paths get small ids, one table for all chunks of a rank.
 class Dictionaries {
  public:
-  explicit Dictionaries(StepGraph& graph) : graph_(graph) {}
+  Dictionaries(StepGraph& graph, std::size_t names) : graph_(graph), names_(names, kUnseen) {}
   [[nodiscard]] std::uint16_t name(model::NameId id);
   [[nodiscard]] std::uint16_t stream(model::DeviceId device, std::int32_t stream);
   [[nodiscard]] std::uint16_t sync(const GraphSync& sync);
@@ -20,9 +22,9 @@ class Dictionaries {
   [[nodiscard]] std::uint16_t path(std::uint16_t parent, model::NameId name);
 
  private:
+  static constexpr std::uint16_t kUnseen = 0xFFFF;
   StepGraph& graph_;
-  std::map<model::NameId, std::uint16_t> names_;
-  std::map<std::pair<model::DeviceId, std::int32_t>, std::uint16_t> streams_;
+  std::vector<std::uint16_t> names_;  // by NameId
   std::map<std::array<model::NameId, 3>, std::uint16_t> syncs_;
   std::map<std::pair<std::uint16_t, model::NameId>, std::uint16_t> paths_;
 };

@@ -166,6 +166,10 @@ void add_activity(Chunk& chunk, Index row) {
 void add_launched(Chunk& chunk, Index call) {
   const auto& a = chunk.timeline.activities;
   std::uint32_t left = chunk.timeline.api_calls.activity_count[call];
+  if (left == 1) {
+    add_activity(chunk, chunk.timeline.api_calls.first_activity[call]);
+    return;
+  }
   std::vector<Index> rows;
   for (Index row = chunk.timeline.api_calls.first_activity[call]; left > 0 && row < a.size();
        ++row) {
@@ -186,9 +190,12 @@ std::vector<Index> unlinked_rows(const Chunk& chunk) {
   const auto& a = chunk.timeline.activities;
   std::vector<Index> rows;
   for (const model::Device& device : chunk.timeline.devices) {
+    const Index begin = first_from(a.start, device.activities, chunk.start);
     const Index end = first_from(a.start, device.activities, chunk.step_host_end.back());
+    const auto launches = a.launch.begin();
+    if (std::find(launches + begin, launches + end, kNone) == launches + end) continue;
     std::set<std::int32_t> reached;
-    for (Index i = first_from(a.start, device.activities, chunk.start); i < end; ++i) {
+    for (Index i = begin; i < end; ++i) {
       const Index call = a.launch[i];
       if (call != kNone) {
         if (chunk.timeline.api_calls.start[call] >= chunk.start) reached.insert(a.stream[i]);

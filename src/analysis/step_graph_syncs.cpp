@@ -1,6 +1,6 @@
 // How waits were reached, and what only feeds them.
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include "analysis/step_graph_builder.h"
 
@@ -50,6 +50,11 @@ class SyncNamer {
   explicit SyncNamer(Chunk& chunk) : chunk_(chunk), ops_(chunk.size(), kNone) {}
 
   void run() {
+    bool any = false;
+    for (std::size_t i = 0; i < chunk_.size() && !any; ++i) {
+      any = chunk_.item(i).wait != WaitFor::kNothing || chunk_.item(i).kind == ItemKind::kSync;
+    }
+    if (!any) return;
     for (std::size_t i = 0; i < chunk_.size(); ++i) {
       ops_[i] = tensor_op(chunk_.timeline, chunk_.item(i).call);
     }
@@ -61,7 +66,7 @@ class SyncNamer {
   }
 
  private:
-  using Signature = std::pair<std::uint16_t, model::NameId>;  // activity, operator
+  using Signature = std::uint64_t;  // name of the activity and of the operator around it
   struct Seen {
     std::uint32_t total = 0;
     std::uint32_t before_sync = 0;
@@ -79,8 +84,8 @@ class SyncNamer {
   [[nodiscard]] Signature signature(std::size_t i) const {
     const GraphItem& item = chunk_.item(i);
     const Index op = ops_[i];
-    return {chunk_.graph.activities[item.first_activity].name,
-            op == kNone ? 0 : chunk_.timeline.host_ops.name[op]};
+    const std::uint64_t activity = chunk_.graph.activities[item.first_activity].name;
+    return activity << 32U | (op == kNone ? 0 : chunk_.timeline.host_ops.name[op]);
   }
   // Calls visit(position) for up to kReach launches before the operator that the wait `i` stands
   // in, nearest first, while it returns true.
@@ -96,7 +101,7 @@ class SyncNamer {
 
   Chunk& chunk_;
   std::vector<Index> ops_;  // by item: tensor operator around it
-  std::map<Signature, Seen> seen_;
+  std::unordered_map<Signature, Seen> seen_;
 };
 
 void SyncNamer::name(std::size_t i) {

@@ -12,8 +12,10 @@ namespace {
 
 using model::Index;
 
-// Items replayed per what-if, all ranks together: bounds the time of a report with many findings.
-constexpr std::uint32_t kMaxItems = 30'000;
+// Items replayed per what-if, per rank and all ranks together: bounds the time of a report with
+// many findings.
+constexpr std::uint32_t kMaxItemsPerRank = 24'000;
+constexpr std::uint32_t kMaxItems = 60'000;
 
 // Runs of one program differ by at least this much, so no prediction is narrower.
 constexpr double kMinUncertainty = 0.04;
@@ -67,7 +69,9 @@ void WhatIf::Impl::build_graphs(const model::Timeline& timeline,
     items.resize(std::min(items.size(), counts.size()));
     for (std::size_t i = 0; i < items.size(); ++i) items[i] += counts[i];
   }
-  const std::vector<StepRange> ranges = choose_steps(items, kMaxItems);
+  const auto rank_count = static_cast<std::uint32_t>(timeline.ranks.size());
+  const std::uint32_t max_items = std::min(kMaxItems, kMaxItemsPerRank * rank_count);
+  const std::vector<StepRange> ranges = choose_steps(items, max_items);
   baseline.unavailable = "no ranks";
   by_position.resize(timeline.ranks.size());
   graphs.reserve(timeline.ranks.size());
