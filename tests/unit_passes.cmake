@@ -1,5 +1,13 @@
 pyrometer_test(test_passes
   SOURCES
+    src/analysis/copies_test.cpp
     src/analysis/kernel_classes_test.cpp
+    src/analysis/kernels_test.cpp
+    src/analysis/launch_test.cpp
+    src/analysis/memory_passes_test.cpp
     src/analysis/name_pattern_test.cpp
+    src/analysis/ops_test.cpp
+    src/analysis/patterns_test.cpp
+    src/analysis/statistics_test.cpp
+    src/analysis/syncs_test.cpp
   LIBS pyrometer_analysis)

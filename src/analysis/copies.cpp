@@ -213,9 +213,7 @@ void set_burst_facts(const model::RankTimeline& t, const model::RankAnalysis& a,
   std::vector<int> count(steps.size(), 0);
   for (Index i = 0; i < t.activities.size(); ++i) {
     if (t.activities.copy[i] != CopyKind::kD2H) continue;
-    const Index call = t.activities.launch[i];
-    const std::size_t step =
-        step_at(a.steps, call == kNone ? t.activities.start[i] : t.api_calls.start[call]);
+    const std::size_t step = step_of_activity(t, a.steps, i);
     if (step >= steps.size()) continue;
     ++count[step];
     bytes[step] += static_cast<double>(std::max<std::int64_t>(copy_bytes(t, i), 0));
@@ -224,7 +222,9 @@ void set_burst_facts(const model::RankTimeline& t, const model::RankAnalysis& a,
   constexpr double kMinBytes = 1 << 20;
   const double usual = median(bytes);
   std::vector<double> lengths;
-  for (const model::Step& step : steps) lengths.push_back(static_cast<double>(step.span.length()));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    lengths.push_back(static_cast<double>(comparable_length(a.steps, i)));
+  }
   const double usual_length = median(lengths);
   std::vector<std::size_t> bursts;
   double burst_bytes = 0;

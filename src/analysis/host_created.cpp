@@ -117,8 +117,10 @@ class Search {
     return kNone;
   }
 
-  // The made tensor may be the copied one: a made tensor of that shape, or no shapes to go by.
-  [[nodiscard]] bool same_shape(RowRange made, Index copier) const {
+  // The copied tensor is the one just made. Where the shapes of the making operators are not known,
+  // the two have to be neighbours; torch.tensor() (lift_fresh) stands before too much else for
+  // that.
+  [[nodiscard]] bool same_tensor(RowRange made, Index copier) const {
     const auto dimensions = [&](Index op) {
       return first_dimensions(t_.name(t_.host_ops.shapes[op]));
     };
@@ -130,11 +132,12 @@ class Search {
       if (dims == copied) return true;
       known = true;
     }
-    return !known;
+    return !known && made.end == copier &&
+           t_.name(t_.host_ops.name[made.begin]) != "aten::lift_fresh";
   }
 
   void match(RowRange made, Index copier, Index copy, std::vector<Found>& found) const {
-    if (launches(made.begin) || !same_shape(made, copier)) return;
+    if (launches(made.begin) || !same_tensor(made, copier)) return;
     Found one;
     one.op = t_.host_ops.name[made.begin];
     one.bytes = std::max<std::int64_t>(copy_bytes(t_, copy), 0);

@@ -54,8 +54,12 @@ class StepHasher {
   [[nodiscard]] std::vector<StepHash> run() {
     for (const model::Device& device : t_.devices) {
       std::map<std::int32_t, Stream> streams;
+      Stream* last = nullptr;
       for (Index i = device.activities.begin; i < device.activities.end; ++i) {
-        add(i, streams[t_.activities.stream[i]]);
+        if (last == nullptr || t_.activities.stream[i] != t_.activities.stream[i - 1]) {
+          last = &streams[t_.activities.stream[i]];
+        }
+        add(i, *last);
       }
       for (auto& [number, stream] : streams) finish(stream);
     }
@@ -70,9 +74,7 @@ class StepHasher {
   };
 
   void add(Index i, Stream& stream) {
-    const Index call = t_.activities.launch[i];
-    const std::size_t step =
-        step_at(a_.steps, call == kNone ? t_.activities.start[i] : t_.api_calls.start[call]);
+    const std::size_t step = step_of_activity(t_, a_.steps, i);
     if (step >= steps_.size()) return;
     if (step != stream.step) finish(stream);
     stream.step = step;
@@ -162,7 +164,7 @@ void find_outliers(model::RankAnalysis& a, FactWriter& facts) {
   }
   std::vector<double> lengths;
   for (std::size_t i = first; i < steps.size(); ++i) {
-    lengths.push_back(static_cast<double>(steps[i].span.length()));
+    lengths.push_back(static_cast<double>(comparable_length(a.steps, i)));
   }
   const double centre = median(lengths);
   // 1.4826 makes the median deviation the standard deviation of normally distributed values.
@@ -178,7 +180,7 @@ void find_outliers(model::RankAnalysis& a, FactWriter& facts) {
     excess += lengths[i] - centre;
     StepOutlier outlier;
     outlier.step = static_cast<Index>(first + i);
-    outlier.length = steps[first + i].span.length();
+    outlier.length = comparable_length(a.steps, first + i);
     outlier.sigmas = sigmas;
     a.patterns.outliers.push_back(outlier);
   }

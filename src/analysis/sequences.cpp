@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -25,13 +26,27 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-// The rotation that comes first in order of ids: one key for a cycle wherever it begins.
-std::vector<NameId> first_rotation(const std::vector<NameId>& cycle) {
-  std::vector<NameId> best = cycle;
-  std::vector<NameId> turned = cycle;
-  for (std::size_t i = 1; i < cycle.size(); ++i) {
-    std::rotate(turned.begin(), turned.begin() + 1, turned.end());
-    if (turned < best) best = turned;
+std::uint64_t hash_of(std::span<const NameId> kernels, std::size_t first) {
+  std::uint64_t hash = kernels.size();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    hash = mix(hash, kernels[(first + i) % kernels.size()]);
+  }
+  return hash;
+}
+
+// Where the rotation of a cycle begins that comes first in order of ids: one key for a cycle
+// wherever it is entered.
+std::size_t first_rotation(std::span<const NameId> cycle) {
+  const std::size_t n = cycle.size();
+  std::size_t best = 0;
+  for (std::size_t candidate = 1; candidate < n; ++candidate) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const NameId a = cycle[(candidate + i) % n];
+      const NameId b = cycle[(best + i) % n];
+      if (a == b) continue;
+      if (a < b) best = candidate;
+      break;
+    }
   }
   return best;
 }
@@ -39,15 +54,14 @@ std::vector<NameId> first_rotation(const std::vector<NameId>& cycle) {
 // Counts sequences by content.
 class Counter {
  public:
-  // One occurrence of `kernels`; `key` equals for sequences that count as the same.
-  void add(const std::vector<NameId>& key, std::vector<NameId> kernels, bool back_to_back,
-           std::int64_t count, model::DurationNs device, model::DurationNs span) {
-    std::uint64_t hash = back_to_back ? 1 : 2;
-    for (const NameId name : key) hash = mix(hash, name);
+  void add(std::span<const NameId> kernels, bool back_to_back, std::int64_t count,
+           model::DurationNs device, model::DurationNs span) {
+    const std::uint64_t hash =
+        back_to_back ? mix(1, hash_of(kernels, first_rotation(kernels))) : hash_of(kernels, 0);
     auto [entry, is_new] = by_hash_.try_emplace(hash, sequences_.size());
     if (is_new) {
       sequences_.emplace_back();
-      sequences_.back().kernels = std::move(kernels);
+      sequences_.back().kernels.assign(kernels.begin(), kernels.end());
       sequences_.back().back_to_back = back_to_back;
     }
     RepeatedSequence& sequence = sequences_[entry->second];
@@ -71,36 +85,34 @@ class RunSplitter {
 
   void split(const std::vector<Index>& run) {
     if (run.size() < kMinLength) return;
-    covered_.assign(run.size(), false);
+    names_.clear();
+    for (const Index row : run) names_.push_back(t_.activities.name[row]);
+    rest_ = names_;
     for (std::size_t cycle = 1; cycle <= kMaxCycle && cycle * kMinRepeats <= run.size(); ++cycle) {
       find_cycles(run, cycle);
     }
     for (std::size_t from = 0; from < run.size();) {
       std::size_t to = from;
-      while (to < run.size() && covered_[to] == covered_[from]) ++to;
-      if (!covered_[from] && to - from >= kMinLength) {
-        add(run, from, to, to - from, false);
-      }
+      while (to < run.size() && is_covered(to) == is_covered(from)) ++to;
+      if (!is_covered(from) && to - from >= kMinLength) add(run, from, to, to - from, false);
       from = to;
     }
   }
 
  private:
-  [[nodiscard]] NameId name(Index row) const { return t_.activities.name[row]; }
+  // A kernel that belongs to a cycle already has a value in rest_ that equals no other.
+  [[nodiscard]] bool is_covered(std::size_t i) const { return rest_[i] != names_[i]; }
 
   // Stretches in which every kernel equals the one a cycle later.
   void find_cycles(const std::vector<Index>& run, std::size_t cycle) {
     std::size_t from = 0;
-    for (std::size_t i = 0; i + cycle <= run.size(); ++i) {
-      const bool goes_on = i + cycle < run.size() && !covered_[i] && !covered_[i + cycle] &&
-                           name(run[i]) == name(run[i + cycle]);
-      if (goes_on) continue;
+    for (std::size_t i = 0; i + cycle <= rest_.size(); ++i) {
+      if (i + cycle < rest_.size() && rest_[i] == rest_[i + cycle]) continue;
       const std::size_t repeats = (i - from) / cycle + 1;
       if (i > from && repeats >= kMinRepeats) {
         const std::size_t to = from + repeats * cycle;
         add(run, from, to, cycle, true);
-        std::fill(covered_.begin() + static_cast<std::ptrdiff_t>(from),
-                  covered_.begin() + static_cast<std::ptrdiff_t>(to), true);
+        for (std::size_t k = from; k < to; ++k) rest_[k] = kNone - static_cast<Index>(k);
       }
       from = i + 1;
     }
@@ -108,19 +120,17 @@ class RunSplitter {
 
   void add(const std::vector<Index>& run, std::size_t from, std::size_t to, std::size_t length,
            bool back_to_back) {
-    std::vector<NameId> kernels;
-    for (std::size_t i = from; i < from + length; ++i) kernels.push_back(name(run[i]));
     model::DurationNs device = 0;
     for (std::size_t i = from; i < to; ++i) device += t_.activities.duration(run[i]);
     const model::DurationNs span = t_.activities.end[run[to - 1]] - t_.activities.start[run[from]];
-    const std::vector<NameId> key = back_to_back ? first_rotation(kernels) : kernels;
-    counter_.add(key, std::move(kernels), back_to_back,
+    counter_.add(std::span(names_).subspan(from, length), back_to_back,
                  static_cast<std::int64_t>((to - from) / length), device, span);
   }
 
   const model::RankTimeline& t_;
   Counter& counter_;
-  std::vector<bool> covered_;
+  std::vector<NameId> names_;  // of the run
+  std::vector<NameId> rest_;   // same, for what is in no cycle yet
 };
 
 // Collects runs stream by stream and hands them on as they end.
@@ -136,14 +146,18 @@ class RunCollector {
 
   void collect(const model::Device& device) {
     std::map<std::int32_t, Run> runs;
+    Run* last = nullptr;
     const auto rows = rows_within(t_.activities.start, device.activities, a_.steps.window);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      Run& run = runs[t_.activities.stream[i]];
+      if (last == nullptr || t_.activities.stream[i] != t_.activities.stream[i - 1]) {
+        last = &runs[t_.activities.stream[i]];
+      }
+      Run& run = *last;
       if (t_.activities.kind[i] != model::ActivityKind::kKernel || !small_[t_.activities.name[i]]) {
         finish(run);
         continue;
       }
-      const std::size_t step = step_of(i);
+      const std::size_t step = step_of_activity(t_, a_.steps, i);
       if (step != run.step) finish(run);
       run.step = step;
       run.rows.push_back(i);
@@ -156,13 +170,6 @@ class RunCollector {
     std::size_t step = 0;
     std::vector<Index> rows;
   };
-
-  // Of the launch, which is what a step's code issues.
-  [[nodiscard]] std::size_t step_of(Index activity) const {
-    const Index call = t_.activities.launch[activity];
-    return step_at(a_.steps,
-                   call == kNone ? t_.activities.start[activity] : t_.api_calls.start[call]);
-  }
 
   void finish(Run& run) {
     splitter_.split(run.rows);

@@ -46,6 +46,14 @@ namespace pyrometer::analysis {
   return steps.steps.size() >= 3 ? 1 : 0;
 }
 
+// A step's length for comparing steps. The last one's span also holds the work that was still
+// queued when the trace ended, which says nothing about that step: its marker counts.
+[[nodiscard]] inline model::DurationNs comparable_length(const model::Steps& steps,
+                                                         std::size_t step) {
+  const model::Step& one = steps.steps[step];
+  return step + 1 < steps.steps.size() ? one.span.length() : one.marker.length();
+}
+
 // The step that `time` falls into, or the number of steps.
 [[nodiscard]] inline std::size_t step_at(const model::Steps& steps, model::TimeNs time) {
   const auto& all = steps.steps;
@@ -55,6 +63,18 @@ namespace pyrometer::analysis {
   if (after == all.begin()) return all.size();
   const auto step = after - 1;
   return time < step->span.end ? static_cast<std::size_t>(step - all.begin()) : all.size();
+}
+
+// The step whose code launched an activity, or the number of steps. In a trace with API calls one
+// whose launch was not seen was launched before the trace began; without API calls, the activity's
+// own start must do.
+[[nodiscard]] inline std::size_t step_of_activity(const model::RankTimeline& timeline,
+                                                  const model::Steps& steps,
+                                                  model::Index activity) {
+  const model::Index call = timeline.activities.launch[activity];
+  if (call != model::kNone) return step_at(steps, timeline.api_calls.start[call]);
+  if (timeline.api_calls.size() > 0) return steps.steps.size();
+  return step_at(steps, timeline.activities.start[activity]);
 }
 
 // Devices on which something ran within the window.
