@@ -1,6 +1,7 @@
 #include "analysis/launch.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analysis/kernels.h"
@@ -202,14 +203,26 @@ CallSums sum_calls(const model::RankTimeline& t, model::RankAnalysis& a) {
 void set_link_facts(const model::RankTimeline& t, const model::RankAnalysis& a, FactWriter& facts) {
   double all = 0;
   double linked = 0;
+  double followed = 0;  // on a stream that had a linked activity before
+  double lost = 0;      // of these, the ones without a launch
   double kernels = 0;
   double in_graphs = 0;
   for (const model::Device& device : t.devices) {
     const auto rows = rows_within(t.activities.start, device.activities, a.steps.window);
+    // A stream runs in issue order: what ran before its first linked activity was launched before
+    // the trace began, and is not lost.
+    std::set<std::int32_t> streams;
     for (Index i = rows.begin; i < rows.end; ++i) {
       const Index call = t.activities.launch[i];
       ++all;
-      if (call != kNone) ++linked;
+      if (streams.contains(t.activities.stream[i])) {
+        ++followed;
+        if (call == kNone) ++lost;
+      }
+      if (call != kNone) {
+        ++linked;
+        streams.insert(t.activities.stream[i]);
+      }
       if (t.activities.kind[i] != ActivityKind::kKernel) continue;
       ++kernels;
       if (t.activities.graph_node[i] != 0 ||
@@ -219,6 +232,7 @@ void set_link_facts(const model::RankTimeline& t, const model::RankAnalysis& a, 
     }
   }
   facts.ratio(FactId::kLaunchLinkedShare, linked, all, "no device activity in the window");
+  facts.ratio(FactId::kLaunchLostShare, lost, followed, "no activity with a launch call was seen");
   facts.ratio(FactId::kLaunchGraphShare, in_graphs, kernels, "no kernels in the window");
 }
 

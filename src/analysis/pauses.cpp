@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,14 @@ class CopyBursts {
       }
     }
     close(burst, a_.steps.window.end);
+    // Nobody saves in most steps: what does is statistics on the host.
+    std::set<std::size_t> steps;
+    for (const InferredRegion& found : found_) steps.insert(step_at(a_.steps, found.span.start));
+    const bool frequent = a_.steps.steps.size() >= 4 && steps.size() * 2 > a_.steps.steps.size();
+    for (InferredRegion& found : found_) {
+      if (frequent) found.cause = Cause::kIdleLogging;
+      a_.pauses.inferred.push_back(found);
+    }
   }
 
  private:
@@ -72,7 +81,7 @@ class CopyBursts {
     } else {
       return;
     }
-    a_.pauses.inferred.push_back(burst);
+    found_.push_back(burst);
   }
 
   HostSplit host_split(Interval span) {
@@ -87,6 +96,7 @@ class CopyBursts {
   const model::RankTimeline& t_;
   model::RankAnalysis& a_;
   HostStates states_;
+  std::vector<InferredRegion> found_;
 };
 
 // torch.compile leaves zero-length-like markers for each phase; one compile_id is one compilation.

@@ -21,6 +21,18 @@ analysis::Edit balanced(double to_fastest) {
   return edit;
 }
 
+// The slow rank only issues work more slowly, in a trace where the profiler takes much of the
+// host's time: without the profiler that difference is mostly gone.
+bool is_profiler_jitter(const Context& context) {
+  constexpr double kMuch = 0.2;
+  const model::CrossRank& cross = context.job().cross;
+  if (cross.slow_rank == model::kNone || cross.slow_cause != "host") return false;
+  const model::FactSet& facts = context.job().ranks[cross.slow_rank].facts;
+  return facts.value_or(FactId::kWaterfallIdleLaunch, 0) >
+             facts.value_or(FactId::kWaterfallIdleHost, 0) &&
+         facts.value_or(FactId::kDilationStepShare, 0) > kMuch;
+}
+
 std::string reason_in_words(std::string_view cause) {
   if (cause == "input") return "waits longer for its data loader";
   if (cause == "host") return "loses time in host code";
@@ -66,6 +78,11 @@ void judge_comm_skew(const Context& context, Judgement& judgement) {
   if (!share || share->value < context.threshold(kId, "warn")) return;
   if (cross.imbalance < context.threshold(kId, "imbalance")) return;
 
+  if (is_profiler_jitter(context)) {
+    return not_judged(judgement, kId,
+                      "the ranks differ in how fast their host issues work, and the profiler's own "
+                      "cost makes up much of that");
+  }
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;
   finding.severity = severity_for(context, kId, share->value);

@@ -19,8 +19,8 @@ constexpr std::size_t kStepsForConfidence = 10;
 // A fix that gains less than this is no cause worth a warning.
 constexpr double kWorthwhileGain = 0.03;
 
-// Findings whose fix cannot be applied before another one's: CUDA graphs need a step without
-// blocking calls, so those come first when both are there.
+// Findings that come before others whatever their gains, when both are there and not mere
+// information. CUDA graphs, for one, need a step without blocking calls.
 struct Precedence {
   std::string_view first;
   std::string_view then;
@@ -29,12 +29,30 @@ constexpr Precedence kPrecedence[] = {
     {"sync.blocking_calls", "launch.bound"},
     {"sync.blocking_calls", "launch.tiny_kernels"},
     {"sync.blocking_calls", "memory.batch_headroom"},
+    // The rank that is slow, and why, before what slows it.
+    {"comm.skew", "input.serial_loader"},
+    {"comm.skew", "input.bound"},
+    {"comm.skew", "launch.host_code"},
+    // A defect before an optimisation that changes numerics.
+    {"allocator.calls_in_step", "precision.no_amp"},
+    {"transfer.pageable_h2d", "precision.no_amp"},
+    {"layout.channels_first", "precision.no_amp"},
 };
 
 struct Ranked {
   Verdict verdict;
   double gain = 0;  // fraction of the step, by the expected edit; for residuals beyond the causes'
+  double weight = 0;  // what is ranked by
 };
+
+// A specific cause has a concrete edit behind it and comes before a general symptom of about the
+// same size.
+double weight_of(const Ranked& item) {
+  constexpr double kSpecific = 2;
+  constexpr double kWorth = 0.1;
+  const bool specific = item.verdict.role == Role::kCause && item.gain >= kWorth;
+  return specific ? item.gain * kSpecific : item.gain;
+}
 
 void predict(const Context& context, Verdict& verdict) {
   Finding& finding = verdict.finding;
@@ -75,11 +93,12 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     if (item.verdict.role != Role::kResidual || !item.verdict.has_edit) continue;
     item.gain = gain(context, analysis::combine(causes, item.verdict.expected)) - with_causes;
   }
+  for (Ranked& item : items) item.weight = weight_of(item);
   std::stable_sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
     const bool note_a = a.verdict.finding.severity == Severity::kInfo;
     const bool note_b = b.verdict.finding.severity == Severity::kInfo;
     if (note_a != note_b) return note_b;
-    return a.gain > b.gain;
+    return a.weight > b.weight;
   });
   for (const Precedence& rule : kPrecedence) {
     const auto by_id = [](std::string_view id) {
@@ -157,6 +176,10 @@ model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnaly
                           const analysis::WhatIf& what_if, const Settings& settings) {
   const Context context(timeline, job, what_if, settings);
   model::Diagnosis diagnosis;
+  if (timeline.ranks.empty()) {
+    diagnosis.verdict = "There is nothing to judge: no rank was read.";
+    return diagnosis;
+  }
   Judgement judgement;
   const bool enough = context.steps() >= kStepsForFindings;
   for (const Rule& rule : all_rules()) {

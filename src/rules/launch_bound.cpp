@@ -54,8 +54,9 @@ void judge_launch_bound(const Context& context, Judgement& judgement) {
                facts.value_or(FactId::kLaunchQueueEmptyShare, 0));
   analysis::Edit partly;
   partly.host_ops = 0.75;
-  set_edits(verdict, graph(kernels, 0.5), graph(kernels, 1), partly,
-            "one CUDA graph launch per step; at worst a quarter of the host's issue time goes");
+  set_edits(verdict, graph(kernels, 0.2), graph(kernels, 0.6), partly,
+            "one CUDA graph launch per step and 20 to 60% of the code between operators; at worst "
+            "a quarter of the issue time goes");
   judgement.verdicts.push_back(std::move(verdict));
 }
 

@@ -26,6 +26,10 @@ void judge_launch_host_code(const Context& context, Judgement& judgement) {
   const auto share = context.largest(FactId::kWaterfallIdleHost);
   if (!share) return not_judged(judgement, kId, context.missing(FactId::kWaterfallIdleHost));
   if (share->value < context.threshold(kId, "warn")) return;
+  // The interpreter between two operators belongs to issuing work.
+  const double issuing =
+      context.job().ranks[share->position].facts.value_or(FactId::kWaterfallIdleLaunch, 0);
+  if (share->value < issuing) return;
   const double gained = gain(context, host_code(kExpected));
   if (gained < context.threshold(kId, "warn")) return;
 

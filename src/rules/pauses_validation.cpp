@@ -37,9 +37,9 @@ void judge_pauses_validation(const Context& context, Judgement& judgement) {
   finding.summary =
       fmt::format("The device idles {} of the time inside validation.", percent(share->value));
   add_evidence(context, verdict, FactId::kPausesValidationShare, share->value, "share");
-  set_edits(
-      verdict, kept(0), kept(0.5), kept(0.9),
-      "validation less often or in larger batches leaves 0 to 90% of its idle time (50% expected)");
+  set_edits(verdict, kept(0), kept(0.25), kept(0.75),
+            "validation less often or in larger batches leaves 0 to 75% of its time (a quarter "
+            "expected)");
   judgement.verdicts.push_back(std::move(verdict));
 }
 

@@ -4,6 +4,8 @@
 #include "rules/comm_repeated_reductions.h"
 #include "rules/comm_skew.h"
 #include "rules/compute_bound.h"
+#include "rules/debug_anomaly_mode.h"
+#include "rules/debug_launch_blocking.h"
 #include "rules/device_no_gpu_work.h"
 #include "rules/device_unused.h"
 #include "rules/input_bound.h"
@@ -12,8 +14,13 @@
 #include "rules/launch_bound.h"
 #include "rules/launch_cpu_work.h"
 #include "rules/launch_host_code.h"
+#include "rules/launch_tiny_kernels.h"
 #include "rules/launch_unfused_optimizer.h"
 #include "rules/layout_channels_first.h"
+#include "rules/layout_cudnn_benchmark.h"
+#include "rules/memory_batch_headroom.h"
+#include "rules/memory_growth.h"
+#include "rules/memory_near_limit.h"
 #include "rules/pauses_checkpoint.h"
 #include "rules/pauses_compile.h"
 #include "rules/pauses_gc.h"
@@ -63,6 +70,13 @@ const std::vector<Rule>& all_rules() {
       {"comm.low_overlap", judge_comm_low_overlap},
       {"comm.skew", judge_comm_skew},
       {"comm.repeated_reductions", judge_comm_repeated_reductions},
+      {"layout.cudnn_benchmark", judge_layout_cudnn_benchmark},
+      {"debug.launch_blocking", judge_debug_launch_blocking},
+      {"debug.anomaly_mode", judge_debug_anomaly_mode},
+      {"memory.near_limit", judge_memory_near_limit},
+      {"memory.growth", judge_memory_growth},
+      {"memory.batch_headroom", judge_memory_batch_headroom},
+      {"launch.tiny_kernels", judge_launch_tiny_kernels},
       {"compute.bound", judge_compute_bound},
   };
   return rules;

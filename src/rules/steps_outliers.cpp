@@ -149,6 +149,10 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
         fmt::format("needs at least {} steps, the trace has {}", kFewestSteps, context.steps()));
   }
   if (!worst || worst->share < context.threshold(kId, "share")) return;
+  // Steps end at the host's marker: the device's own work piles up in the last one. Only more idle
+  // time makes a step an outlier here.
+  const auto edit = edit_for(worst->cause);
+  if (!edit) return;
 
   Verdict verdict = start_verdict(kId, Role::kResidual);
   model::Finding& finding = verdict.finding;
@@ -171,13 +175,9 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
   }
   add_measure(context, verdict, "excess of the long steps", worst->share, "fraction", "share");
   add_measure(context, verdict, "longest step, robust z-score", worst->sigmas, "count", "sigmas");
-  if (const auto edit = edit_for(worst->cause)) {
-    set_edits(verdict, (*edit)(worst->kept), (*edit)(worst->kept),
-              (*edit)(worst->kept + (1 - worst->kept) * 0.5),
-              "the long steps become like the median one; at worst half of their excess stays");
-  } else {
-    finding.no_prediction = "what the long steps do more of has no model";
-  }
+  set_edits(verdict, (*edit)(worst->kept), (*edit)(worst->kept),
+            (*edit)(worst->kept + (1 - worst->kept) * 0.5),
+            "the long steps become like the median one; at worst half of their excess stays");
   judgement.verdicts.push_back(std::move(verdict));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,15 +13,6 @@ namespace {
 using model::FactId;
 
 constexpr std::string_view kId = "trace.incomplete";
-
-std::optional<double> smallest_linked_share(const Context& context) {
-  std::optional<double> smallest;
-  for (const model::RankAnalysis& rank : context.job().ranks) {
-    const auto value = rank.facts.value(FactId::kLaunchLinkedShare);
-    if (value && (!smallest || *value < *smallest)) smallest = value;
-  }
-  return smallest;
-}
 
 }  // namespace
 
@@ -42,13 +32,13 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
     if (here) finding.ranks.push_back(rank.info.rank);
   }
   if (lost) what = "Events of the trace were lost or unreadable";
-  const auto linked = smallest_linked_share(context);
+  const auto unlinked = context.largest(FactId::kLaunchLostShare);
   const double limit = context.threshold(kId, "lost_launches");
-  if (linked && 1 - *linked > limit) {
+  if (unlinked && unlinked->value > limit) {
     what += what.empty() ? "" : "; ";
-    what += fmt::format("{} of the device activities have no launch call", percent(1 - *linked));
-    add_measure(context, verdict, "activities without their launch", 1 - *linked, "fraction",
-                "lost_launches");
+    what +=
+        fmt::format("{} of the device activities have no launch call", percent(unlinked->value));
+    add_evidence(context, verdict, FactId::kLaunchLostShare, unlinked->value, "lost_launches");
     lost = lost || context.timeline().ranks.front().has_host_events();
   }
   const std::int32_t world = context.timeline().ranks.front().info.world_size;

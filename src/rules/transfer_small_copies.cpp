@@ -19,6 +19,7 @@ analysis::Edit packed(double kept) {
   analysis::Edit edit;
   edit.copy_host = kept;
   edit.h2d_time = kept;
+  edit.copy_feeding_ops = kept;
   edit.copies_async = true;
   return edit;
 }

@@ -104,6 +104,7 @@ constexpr FactInfo kFacts[kFactCount] = {
     {"kernels.device_tf32", "bool", "1: the device has TF32 (NVIDIA compute capability 8.0 and newer)", "kernels"},
     {"launch.per_step", "count", "launch calls per step whose device activity was seen; a graph launch counts once", "launch"},
     {"launch.linked_share", "fraction", "of the device activities, those whose launch call was seen", "launch"},
+    {"launch.lost_share", "fraction", "of the device activities that follow a linked one on their stream, those whose launch call is missing: records were lost", "launch"},
     {"launch.graph_share", "fraction", "of the kernels, those launched by a CUDA or HIP graph", "launch"},
     {"launch.queue_empty_share", "fraction", "of the window, the time in which nothing ran and nothing was queued on the busiest device", "launch"},
     {"launch.queue_length_mean", "count", "activities launched and not finished, mean over time, busiest device", "launch"},

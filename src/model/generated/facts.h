@@ -108,6 +108,7 @@ enum class FactId : std::uint16_t {
   kKernelsDeviceTf32,
   kLaunchPerStep,
   kLaunchLinkedShare,
+  kLaunchLostShare,
   kLaunchGraphShare,
   kLaunchQueueEmptyShare,
   kLaunchQueueLengthMean,
@@ -208,7 +209,7 @@ enum class FactId : std::uint16_t {
   kWaterfallBusy,
 };
 
-inline constexpr std::size_t kFactCount = 198;
+inline constexpr std::size_t kFactCount = 199;
 
 struct FactInfo {
   std::string_view id;
