@@ -76,13 +76,38 @@ void sort_devices(RankTimeline& t) {
   renumber(t.syncs.device, place);
 }
 
+// What a row's detail and comm say, so that rows which differ only there have an order too.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> detail_key(const RankTimeline& t, Index row) {
+  const ActivityTable& a = t.activities;
+  std::int64_t detail = -1;
+  std::int64_t sequence = -1;
+  std::int64_t elements = -1;
+  if (a.detail[row] != kNone) {
+    if (a.kind[row] == ActivityKind::kKernel) {
+      const KernelConfig& c = t.kernel_configs[a.detail[row]];
+      detail = (std::int64_t{c.grid[0]} << 24) + (std::int64_t{c.grid[1]} << 12) + c.grid[2];
+      elements = c.block[0];
+    } else {
+      detail = t.copy_bytes[a.detail[row]];
+    }
+  }
+  if (a.comm[row] != kNone) {
+    sequence = t.comm_details[a.comm[row]].sequence;
+    elements = t.comm_details[a.comm[row]].in_elements;
+  }
+  return {detail, sequence, elements};
+}
+
 void sort_activities(RankTimeline& t, std::vector<std::uint64_t>& correlation) {
   ActivityTable& a = t.activities;
   const auto less = [&](Index x, Index y) {
     if (a.end[x] != a.end[y]) return a.end[x] < a.end[y];
     if (a.stream[x] != a.stream[y]) return a.stream[x] < a.stream[y];
     if (a.name[x] != a.name[y]) return t.name(a.name[x]) < t.name(a.name[y]);
-    return correlation[x] < correlation[y];
+    if (correlation[x] != correlation[y]) return correlation[x] < correlation[y];
+    if (a.graph_node[x] != a.graph_node[y]) return a.graph_node[x] < a.graph_node[y];
+    if (a.kind[x] != a.kind[y]) return a.kind[x] < a.kind[y];
+    return detail_key(t, x) < detail_key(t, y);
   };
   apply_order(sorted_order(a.start, a.device, less), a.start, a.end, a.name, a.stream, a.detail,
               a.comm, a.device, a.kind, a.copy, a.host_memory, a.graph_node, correlation);

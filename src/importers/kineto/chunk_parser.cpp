@@ -52,6 +52,7 @@ std::size_t guess_cut(std::string_view text) {
     const std::size_t brace = text.rfind('}', end - 1);
     if (brace == std::string_view::npos) return 0;
     std::size_t next = skip_space(text, brace + 1);
+    if (next < text.size() && text[next] == ']') return next + 1;
     if (next < text.size() && text[next] == ',') next = skip_space(text, next + 1);
     if (next < text.size() && text[next] == '{') {
       next = skip_space(text, next + 1);
@@ -64,38 +65,64 @@ std::size_t guess_cut(std::string_view text) {
 
 ChunkParser::End ChunkParser::parse(const Chunk& chunk, ListState& state, ChunkRows& out) {
   End end;
-  const std::string_view text(chunk.text, chunk.size);
   if (state == ListState::kLost) {
     end = parse_tolerant(chunk, 0, state, out);
   } else {
-    const std::size_t cut = chunk.at_end ? chunk.size : guess_cut(text);
-    bool damaged = chunk.size > kMaxEventBytes && cut == 0;
-    if (cut > 0) end = parse_indexed(chunk, cut, state, out, damaged);
-    if (damaged && !end.list_ended) end = parse_tolerant(chunk, end.consumed, state, out);
+    end = parse_ahead(chunk, state, out);
   }
   decoder_.finish_chunk(out);
   return end;
 }
 
+ChunkParser::End ChunkParser::parse_ahead(const Chunk& chunk, ListState& state, ChunkRows& out) {
+  const std::string_view text(chunk.text, chunk.size);
+  const std::size_t first = skip_space(text, 0);
+  if (first < text.size() && text[first] == ']') {  // too short for a cut
+    take_list_end(state, out, chunk.offset + static_cast<std::int64_t>(first));
+    return {first + 1, true};
+  }
+  std::size_t cut = chunk.at_end ? chunk.size : guess_cut(text);
+  StructuralIndex::Outcome outcome = index_.build(chunk.text, cut);
+  // A cut inside a string leaves it without an end: the cut before that may be a better one.
+  for (int retries = 3; outcome == StructuralIndex::Outcome::kBroken && retries > 0; --retries) {
+    const std::size_t earlier = guess_cut(text.substr(0, cut - 1));
+    if (earlier == 0) break;
+    cut = earlier;
+    outcome = index_.build(chunk.text, cut);
+  }
+  if (cut == 0) {
+    if (chunk.size <= kMaxEventBytes) return {};
+    return parse_tolerant(chunk, 0, state, out);
+  }
+  return parse_indexed(chunk, cut, outcome, state, out);
+}
+
 bool ChunkParser::parse_whole(const Chunk& chunk, ChunkRows& out) {
   ListState state = ListState::kAfterEvent;
-  bool damaged = false;
-  End end = parse_indexed(chunk, chunk.size, state, out, damaged);
-  if (damaged && !end.list_ended) end = parse_tolerant(chunk, end.consumed, state, out);
+  const StructuralIndex::Outcome outcome = index_.build(chunk.text, chunk.size);
+  const End end = parse_indexed(chunk, chunk.size, outcome, state, out);
   decoder_.finish_chunk(out);
   return end.consumed == chunk.size && !end.list_ended && state == ListState::kAfterEvent;
 }
 
-// `damaged` is set when the text at the end position is not an event, or one that does not end
-// although it should.
-ChunkParser::End ChunkParser::parse_indexed(const Chunk& chunk, std::size_t cut, ListState& state,
-                                            ChunkRows& out, bool& damaged) {
-  const StructuralIndex::Outcome outcome = index_.build(chunk.text, cut);
+// Parses up to `cut` by the index that was built for it; what is damaged, and all behind it, by the
+// scanner.
+ChunkParser::End ChunkParser::parse_indexed(const Chunk& chunk, std::size_t cut,
+                                            StructuralIndex::Outcome outcome, ListState& state,
+                                            ChunkRows& out) {
   if (outcome == StructuralIndex::Outcome::kBroken ||
       outcome == StructuralIndex::Outcome::kNoMemory) {
-    damaged = true;
-    return {};
+    return parse_tolerant(chunk, 0, state, out);
   }
+  bool damaged = false;
+  const End end = walk_index(chunk, cut, state, out, damaged);
+  return damaged ? parse_tolerant(chunk, end.consumed, state, out) : end;
+}
+
+// `damaged` is set when the text at the end position is not an event, or one that does not end
+// although it should.
+ChunkParser::End ChunkParser::walk_index(const Chunk& chunk, std::size_t cut, ListState& state,
+                                         ChunkRows& out, bool& damaged) {
   const NulGuard guard(chunk.text + cut);
   const EventDecoder::Chunk text{chunk.text, chunk.offset};
   const Token last = index_.tokens().data() + index_.tokens().size();
@@ -141,7 +168,7 @@ ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t fro
         return {chunk.size - overlap, false};
       }
       at = landmark.at;
-      state = ListState::kAfterComma;
+      state = ListState::kAfterGap;
     }
     at = skip_space(text, at);
     if (at >= chunk.size) return {chunk.size, false};
@@ -181,7 +208,7 @@ ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t fro
     }
     mend(chunk, at, next.at, out);
     at = next.at;
-    state = ListState::kAfterComma;
+    state = ListState::kAfterGap;
   }
 }
 

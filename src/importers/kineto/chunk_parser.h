@@ -18,7 +18,8 @@ enum class ListState : std::uint8_t {
   kFirst,  // nothing read yet
   kAfterEvent,
   kAfterComma,
-  kLost,  // after damage: on the way to the next landmark
+  kAfterGap,  // behind damage, at a landmark: what stood before is not known
+  kLost,      // after damage: on the way to the next landmark
 };
 
 // An event larger than this is taken for damage.
@@ -50,12 +51,14 @@ class ChunkParser {
   [[nodiscard]] bool parse_whole(const Chunk& chunk, ChunkRows& out);
 
  private:
-  [[nodiscard]] End parse_indexed(const Chunk& chunk, std::size_t cut, ListState& state,
-                                  ChunkRows& out, bool& damaged);
+  [[nodiscard]] End parse_ahead(const Chunk& chunk, ListState& state, ChunkRows& out);
+  [[nodiscard]] End parse_indexed(const Chunk& chunk, std::size_t cut,
+                                  StructuralIndex::Outcome outcome, ListState& state,
+                                  ChunkRows& out);
+  [[nodiscard]] End walk_index(const Chunk& chunk, std::size_t cut, ListState& state,
+                               ChunkRows& out, bool& damaged);
   [[nodiscard]] End parse_tolerant(const Chunk& chunk, std::size_t from, ListState& state,
                                    ChunkRows& out);
-  [[nodiscard]] End find_way_back(const Chunk& chunk, std::size_t from, ListState& state,
-                                  std::size_t& at);
   [[nodiscard]] bool decode_scanned(const Chunk& chunk, std::size_t begin, ChunkRows& out);
   void mend(const Chunk& chunk, std::size_t begin, std::size_t end, ChunkRows& out);
 
@@ -64,8 +67,9 @@ class ChunkParser {
   std::vector<std::uint32_t> tokens_;  // of the scanner
 };
 
-// The end of the last complete-looking event in `text`: a place behind a `}` from where an event or
-// a comma and an event follow. 0 when there is none. A guess that parsing proves or refutes.
+// The end of the last complete-looking event in `text`: a place behind a `}` from where an event,
+// or a comma and an event, follow; or behind the `]` that follows one. 0 when there is none. A
+// guess that parsing proves or refutes.
 [[nodiscard]] std::size_t guess_cut(std::string_view text);
 
 }  // namespace pyrometer::importers::kineto

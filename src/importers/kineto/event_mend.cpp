@@ -5,6 +5,7 @@
 
 #include "importers/kineto/event_scan.h"
 #include "importers/kineto/numbers.h"
+#include "importers/kineto/readable_text.h"
 #include "importers/kineto/tokens.h"
 
 namespace pyrometer::importers::kineto {
@@ -178,20 +179,19 @@ class Mender {
     return !escaped || key == "args" || is_one_of(key, kEventKeys) || is_one_of(key, kArgKeys);
   }
 
-  // Quotes inside get their backslash; those that have one keep it.
+  // Quotes inside get their backslash. Where the backslashes are nobody's escapes (a Windows path),
+  // they get one too.
   static std::string quoted(std::string_view raw) {
+    const bool literal = has_invalid_escape(raw);
     std::string out = "\"";
     for (std::size_t i = 0; i < raw.size(); ++i) {
       const char c = raw[i];
-      if (c == '"') {
-        out += "\\\"";
-      } else if (c == '\\') {
-        if (i + 1 == raw.size()) {
-          out += "\\\\";
-        } else {
-          out += c;
-          out += raw[++i];
-        }
+      if (c == '"' || (literal && c == '\\')) {
+        out += '\\';
+        out += c;
+      } else if (c == '\\') {  // with what it escapes, so that an escaped quote stays one
+        out += c;
+        out += raw[++i];
       } else {
         out += c;
       }

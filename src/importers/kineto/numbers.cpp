@@ -7,16 +7,19 @@
 namespace pyrometer::importers::kineto {
 namespace {
 
+// Of GCC and Clang; the pedantic must be told that we know.
+__extension__ using Wide = unsigned __int128;
+
 // A decimal number taken apart: ±digits × 10^exponent, digits without leading zeros. `digits` keeps
-// what fits; `sticky` tells that non-zero digits were left out below them.
+// the first kMaxDigits; `sticky` tells that some below them are not zero.
 struct Decimal {
   bool negative = false;
-  std::uint64_t digits = 0;
+  Wide digits = 0;
   int exponent = 0;
   bool sticky = false;
 };
 
-constexpr int kMaxDigits = 18;
+constexpr int kMaxDigits = 30;
 
 std::optional<int> parse_exponent(std::string_view text) {
   if (text.empty() || (text[0] | 0x20) != 'e') return 0;
@@ -51,7 +54,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
     if (!is_digit(c)) break;
     any = true;
     if (kept < kMaxDigits) {
-      d.digits = d.digits * 10 + static_cast<std::uint64_t>(c - '0');
+      d.digits = d.digits * 10 + static_cast<unsigned>(c - '0');
       if (d.digits != 0) ++kept;
       if (fraction) --d.exponent;
     } else {
@@ -66,44 +69,26 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   return d;
 }
 
-constexpr std::uint64_t kPowers[] = {1ULL,
-                                     10ULL,
-                                     100ULL,
-                                     1000ULL,
-                                     10000ULL,
-                                     100000ULL,
-                                     1000000ULL,
-                                     10000000ULL,
-                                     100000000ULL,
-                                     1000000000ULL,
-                                     10000000000ULL,
-                                     100000000000ULL,
-                                     1000000000000ULL,
-                                     10000000000000ULL,
-                                     100000000000000ULL,
-                                     1000000000000000ULL,
-                                     10000000000000000ULL,
-                                     100000000000000000ULL,
-                                     1000000000000000000ULL};
-
 // digits × 10^exponent as an integer; nothing when it does not fit. `round`: half to even, else
 // towards zero.
 std::optional<std::uint64_t> scale(const Decimal& d, int exponent, bool round) {
-  if (d.digits == 0) return 0;
-  if (exponent >= 0) {
-    if (exponent > kMaxDigits) return std::nullopt;
-    std::uint64_t value = 0;
-    if (__builtin_mul_overflow(d.digits, kPowers[exponent], &value)) return std::nullopt;
-    return value;
+  constexpr Wide kMax = std::numeric_limits<std::uint64_t>::max();
+  Wide value = d.digits;
+  for (; exponent > 0 && value != 0; --exponent) {
+    if (value > kMax) return std::nullopt;
+    value *= 10;
   }
-  if (-exponent > kMaxDigits) return 0;
-  const std::uint64_t power = kPowers[-exponent];
-  std::uint64_t value = d.digits / power;
-  if (!round) return value;
-  const std::uint64_t rest = d.digits % power;
-  const std::uint64_t half = power / 2;
-  if (rest > half || (rest == half && (d.sticky || (value & 1) != 0))) ++value;
-  return value;
+  if (exponent < 0) {
+    if (exponent < -kMaxDigits) return 0;  // below 1, however many digits there are
+    Wide power = 1;
+    for (; exponent < 0; ++exponent) power *= 10;
+    const Wide rest = value % power;
+    value /= power;
+    const bool half = rest == power / 2;
+    if (round && (rest > power / 2 || (half && (d.sticky || value % 2 == 1)))) ++value;
+  }
+  if (value > kMax) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
 }
 
 std::optional<std::uint64_t> parse_hex(std::string_view text) {

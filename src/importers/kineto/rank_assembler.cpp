@@ -113,10 +113,7 @@ void RankAssembler::add_rest(const ChunkRows& rows, IdMap& map, const DecoderTab
     t.profiler_overhead.start.push_back(row.start);
     t.profiler_overhead.end.push_back(row.end);
     t.profiler_overhead.name.push_back(name(map, tables, row.name));
-    // Kineto gives "overhead" no thread of its own (pid -1): such rows belong to thread 0.
-    const bool threadless = tables.threads[row.thread].pid < 0;
-    t.profiler_overhead.thread.push_back(threadless ? model::ThreadId{0}
-                                                    : thread(map, tables, row.thread));
+    t.profiler_overhead.thread.push_back(0);
   }
   for (const SyncRow& row : rows.syncs) {
     t.syncs.start.push_back(row.start);
@@ -179,7 +176,11 @@ ImportedTrace RankAssembler::finish(const TraceMetadata& metadata, std::int64_t 
   info.is_rocm = metadata.is_rocm || hip_names_;
   info.json_bytes = json_bytes;
   info.event_count = events_;
-  return {builder_.finish(), metadata.rank};
+  ImportedTrace trace{builder_.finish(), metadata.rank};
+  // Overhead belongs to no thread (Kineto gives it pid -1): 0 also after threads were renumbered.
+  std::vector<model::ThreadId>& overhead = trace.timeline.profiler_overhead.thread;
+  std::fill(overhead.begin(), overhead.end(), model::ThreadId{0});
+  return trace;
 }
 
 // Begin and end events of one thread nest. At one and the same time, ends come first unless nothing

@@ -65,19 +65,6 @@ int unicode_escape(std::string_view raw, std::size_t at) {
   return value;
 }
 
-bool has_invalid_escape(std::string_view raw) {
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] != '\\') continue;
-    if (++i == raw.size()) return true;
-    if (raw[i] == 'u') {
-      if (unicode_escape(raw, i + 1) < 0) return true;
-    } else if (std::string_view("\"\\/bfnrt").find(raw[i]) == std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::string unescape(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
@@ -120,6 +107,19 @@ std::string unescape(std::string_view raw) {
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 }  // namespace
+
+bool has_invalid_escape(std::string_view raw) {
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] != '\\') continue;
+    if (++i == raw.size()) return true;
+    if (raw[i] == 'u') {
+      if (unicode_escape(raw, i + 1) < 0) return true;
+    } else if (std::string_view("\"\\/bfnrt").find(raw[i]) == std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::string readable_text(std::string_view raw, TextFlaws& flaws) {
   std::string text;

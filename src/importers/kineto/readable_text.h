@@ -19,4 +19,7 @@ struct TextFlaws {
 // all; invalid UTF-8 becomes U+FFFD, control characters become blanks.
 [[nodiscard]] std::string readable_text(std::string_view raw, TextFlaws& flaws);
 
+// Whether a backslash in a raw JSON string begins no escape sequence.
+[[nodiscard]] bool has_invalid_escape(std::string_view raw);
+
 }  // namespace pyrometer::importers::kineto

@@ -10,7 +10,11 @@
 namespace pyrometer::importers::kineto {
 namespace {
 
-constexpr std::int64_t kHopelessBytes = 64 << 20;
+// Text without an event after which a file is given up: of no use, and of whatever kind.
+constexpr std::int64_t kMaxForeignBytes = 64 << 20;
+constexpr std::int64_t kMaxPreambleBytes = 256 << 20;
+constexpr std::size_t kFirstWindow = 4096;
+constexpr std::size_t kLargestWindow = std::size_t{1} << 40;  // no bound any more
 constexpr std::size_t kMaxCapture = 8 << 20;
 constexpr std::size_t kMaxKey = 1024;
 constexpr std::size_t kMaxLookahead = 64 * 1024;  // white space that may follow a bracket
@@ -64,7 +68,8 @@ void TraceReader::add_chunk(std::size_t decoder, const ChunkRows& rows, std::siz
 }
 
 bool TraceReader::hopeless() const {
-  return foreign_bytes_ > kHopelessBytes && traces_.empty() && assembler_->events() == 0;
+  const bool too_much = foreign_bytes_ > kMaxForeignBytes || offset_ > kMaxPreambleBytes;
+  return too_much && traces_.empty() && assembler_->events() == 0;
 }
 
 std::size_t TraceReader::run(char* text, std::size_t size, bool at_end) {
@@ -237,27 +242,37 @@ void TraceReader::end_value() {
   state_ = State::kMembers;
 }
 
+// A list is first looked at through a small window, which grows while the list goes on: else each
+// of many short lists would cost as much as the whole piece of text behind it.
 std::size_t TraceReader::step_events(char* text, std::size_t size, std::size_t at, bool at_end) {
-  rows_.clear();
-  const ChunkParser::Chunk chunk{text + at, size - at, offset_of(at), at_end};
-  const bool was_lost = list_state_ == ListState::kLost;
-  const ChunkParser::End end = parser_.parse(chunk, list_state_, rows_);
-  if (was_lost && rows_.events == 0) foreign_bytes_ += static_cast<std::int64_t>(end.consumed);
-  take_tables(0, rows_);
-  assembler_->add(rows_, 0, tables_[0]);
-  if (end.list_ended) {
-    if (in_object_) {
-      state_ = State::kMembers;
-    } else {
-      end_document(at + end.consumed);
+  while (true) {
+    const std::size_t window = std::min(window_, size - at);
+    const bool is_all = window == size - at;
+    rows_.clear();
+    const ChunkParser::Chunk chunk{text + at, window, offset_of(at), at_end && is_all};
+    const bool was_lost = list_state_ == ListState::kLost;
+    const ChunkParser::End end = parser_.parse(chunk, list_state_, rows_);
+    if (was_lost && rows_.events == 0) foreign_bytes_ += static_cast<std::int64_t>(end.consumed);
+    take_tables(0, rows_);
+    assembler_->add(rows_, 0, tables_[0]);
+    at += end.consumed;
+    if (end.list_ended) {
+      if (in_object_) {
+        state_ = State::kMembers;
+      } else {
+        end_document(at);
+      }
+      return at;
     }
+    if (window_ < kLargestWindow) window_ *= 4;
+    if (is_all) return at;
   }
-  return at + end.consumed;
 }
 
 void TraceReader::begin_events() {
   state_ = State::kEvents;
   list_state_ = ListState::kFirst;
+  window_ = kFirstWindow;
   in_foreign_ = false;
   saw_list_ = true;
 }
@@ -271,11 +286,15 @@ void TraceReader::end_document(std::size_t at) {
   state_ = State::kOutside;
   in_object_ = bare_events_ = in_foreign_ = false;
   const bool full = traces_.size() + 1 >= kMaxDocuments;
-  if (assembler_->events() == 0 || full) return;
-  const std::int64_t end = offset_of(at);
+  const std::int64_t size = offset_of(at) - document_offset_;
+  if (full) return;
+  document_offset_ += size;
+  if (assembler_->events() == 0) {  // its counts, if any, go to the next one
+    foreign_bytes_ += size;
+    return;
+  }
   assembler_->add_mishaps(document_mishaps_);
-  traces_.push_back(assembler_->finish(metadata_, end - document_offset_));
-  document_offset_ = end;
+  traces_.push_back(assembler_->finish(metadata_, size));
   document_mishaps_ = {};
   metadata_ = {};
   assembler_ = std::make_unique<RankAssembler>();

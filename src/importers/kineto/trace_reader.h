@@ -94,7 +94,7 @@ class TraceReader {
   std::string key_;
   std::string captured_;
   bool capture_ = false;
-  int depth_ = 0;
+  std::int64_t depth_ = 0;
   bool in_string_ = false;
   bool escaped_ = false;
 
@@ -110,6 +110,7 @@ class TraceReader {
   std::vector<DecoderTables> tables_;  // by decoder
   ChunkRows rows_;
   ListState list_state_ = ListState::kFirst;
+  std::size_t window_ = 0;
   std::vector<ImportedTrace> traces_;
 };
 

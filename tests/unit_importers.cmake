@@ -1,0 +1,12 @@
+add_library(pyrometer_trace_test_support STATIC
+  ${PROJECT_SOURCE_DIR}/tests/support/timeline_text.cpp
+  ${PROJECT_SOURCE_DIR}/tests/support/trace_text.cpp)
+target_link_libraries(pyrometer_trace_test_support
+  PUBLIC pyrometer_importers pyrometer_test_support PRIVATE pyrometer_warnings)
+
+pyrometer_test(kineto_test
+  SOURCES
+    src/importers/kineto/kineto_property_test.cpp
+    src/importers/kineto/kineto_test.cpp
+    src/importers/kineto/numbers_test.cpp
+  LIBS pyrometer_trace_test_support)
