@@ -27,7 +27,9 @@ void summarize_delays(const StepGraph& graph, GraphChunk& chunk) {
     const GraphItem& item = graph.items[i];
     for (model::Index k = item.first_activity; k < item.first_activity + item.activity_count; ++k) {
       const GraphActivity& activity = graph.activities[k];
-      latencies[static_cast<std::size_t>(activity.role)].push_back(activity.latency);
+      if (k == item.first_activity) {
+        latencies[static_cast<std::size_t>(activity.role)].push_back(activity.latency);
+      }
       gaps.push_back(activity.gap);
       if (activity.dep != model::kNone) deps.push_back(activity.dep_delay);
     }

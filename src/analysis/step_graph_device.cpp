@@ -24,12 +24,13 @@ constexpr TimeNs kSlowCall = 20'000;  // a launch call that takes longer may hav
 constexpr std::size_t kFullQueue =
     256;  // outstanding launches from which it may be for a full queue
 
-float median_or(std::vector<float>& values, float fallback) {
+// The value below which `part` of the values lie; `fallback` when there are too few to tell.
+float quantile_or(std::vector<float>& values, double part, float fallback) {
   constexpr std::size_t kEnough = 5;
   if (values.size() < kEnough) return fallback;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  const auto rank = static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + rank, values.end());
+  return values[static_cast<std::size_t>(rank)];
 }
 
 struct Typical {
@@ -178,13 +179,11 @@ void Connector::collect_typical() {
       previous = std::max(previous, end(k));
     }
   }
-  typical_.launch_call = median_or(calls, typical_.launch_call);
-  typical_.latency = std::max(0.0F, median_or(latencies, typical_.latency));
-  typical_.gap = std::max(0.0F, median_or(gaps, typical_.gap));
-  // Many waits do wait; the shortest show what a call costs.
-  std::sort(syncs.begin(), syncs.end());
-  if (syncs.size() >= 10)
-    typical_.sync_call = std::min(typical_.sync_call, syncs[syncs.size() / 10]);
+  typical_.launch_call = quantile_or(calls, 0.5, typical_.launch_call);
+  // Low quantiles where some were held up by something else: another stream, the work waited for.
+  typical_.latency = std::max(0.0F, quantile_or(latencies, 0.25, typical_.latency));
+  typical_.gap = std::max(0.0F, quantile_or(gaps, 0.5, typical_.gap));
+  typical_.sync_call = std::min(typical_.sync_call, quantile_or(syncs, 0.1, typical_.sync_call));
 }
 
 // With CUDA_LAUNCH_BLOCKING each launch call returns only when its kernel has ended.

@@ -171,6 +171,7 @@ ProfilerLevel WhatIf::Impl::level_of(double per_op_ns) const {
   const std::array<double, 4> at{0, dilation.per_op_low_ns, dilation.per_op_ns,
                                  dilation.per_op_high_ns};
   ProfilerLevel level;
+  if (per_op_ns == 0) return kAsRecorded;
   if (per_op_ns >= at[3]) return kCorrectedHigh;
   for (std::size_t k = 0; k < 3; ++k) {
     if (per_op_ns > at[k + 1] || at[k + 1] <= at[k]) continue;
