@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "base/decompress.h"
 #include "importers/format.h"
 #include "importers/importer.h"
 #include "importers/input_file.h"
@@ -48,12 +48,25 @@ std::vector<std::optional<FileResult>> import_files(const std::vector<std::strin
   return results;
 }
 
+// Only if it is known of every file: half a total would look like twice the progress.
+void announce_total(const std::vector<std::string>& files, Progress* progress) {
+  if (progress == nullptr) return;
+  std::int64_t total = 0;
+  for (const std::string& file : files) {
+    const std::int64_t size = base::expected_size(file);
+    if (size < 0) return;
+    total += size;
+  }
+  progress->bytes_total = total;
+}
+
 }  // namespace
 
 base::Result<model::Timeline> import_paths(const std::vector<std::string>& paths,
                                            const ImportOptions& options) {
   auto inputs = list_inputs(paths);
   if (!inputs) return base::fail(inputs.error());
+  announce_total(inputs->files, options.progress);
   auto results = import_files(inputs->files, options);
   std::vector<Candidate> candidates;
   std::vector<std::string> notes = std::move(inputs->notes);

@@ -1,0 +1,240 @@
+// Files, folders and archives of traces, from the path to the ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "importers/importer.h"
+#include "importers/input_list.h"
+#include "importers/rank_assignment.h"
+#include "tests/support/pack.h"
+#include "tests/support/timeline_text.h"
+#include "tests/support/trace_text.h"
+
+namespace pyrometer::importers {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+using testing::trace_of;
+using testing::write_file;
+
+std::string rank_trace(int rank, const char* name = "aten::mm") {
+  return trace_of({testing::op_event(name, "1", "2")},
+                  "\"distributedInfo\": {\"rank\": " + std::to_string(rank) + "}");
+}
+
+std::string plain_trace(const char* name = "aten::mm") {
+  return trace_of({testing::op_event(name, "1", "2")});
+}
+
+base::Result<model::Timeline> import(const std::vector<std::string>& paths, unsigned threads = 2) {
+  ImportOptions options;
+  options.threads = threads;
+  return import_paths(paths, options);
+}
+
+// "rank:first operator", in order.
+std::vector<std::string> ranks_of(const base::Result<model::Timeline>& timeline) {
+  if (!timeline) return {timeline.error().to_string()};
+  std::vector<std::string> out;
+  for (const model::RankTimeline& t : timeline->ranks) {
+    out.push_back(std::to_string(t.info.rank) + ":" + std::string(t.name(t.host_ops.name[0])));
+  }
+  return out;
+}
+
+TEST(ImportPaths, ContentDecidesWhatAFileIs) {
+  const TemporaryFolder folder;
+  const std::string text = plain_trace();
+  // Names lie on purpose.
+  write_file(folder / "a.json", testing::gzip(text));
+  write_file(folder / "b.gz", text);
+  write_file(folder / "c.zst", testing::xz(text));
+  write_file(folder / "d", testing::zstd(text));
+  write_file(folder / "e", testing::gzip(testing::zstd(text)));
+  for (const char* name : {"a.json", "b.gz", "c.zst", "d", "e"}) {
+    EXPECT_THAT(ranks_of(import({folder / name})), ElementsAre("0:aten::mm")) << name;
+  }
+}
+
+TEST(ImportPaths, ArchivesOfRanks) {
+  const TemporaryFolder folder;
+  const testing::Members members = {{"run/readme.txt", "hello"},
+                                    {"run/r1.json", rank_trace(1, "one")},
+                                    {"run/r0.json.gz", testing::gzip(rank_trace(0, "zero"))}};
+  write_file(folder / "a.tar", testing::tar(members));
+  write_file(folder / "a.tgz", testing::gzip(testing::tar(members)));
+  write_file(folder / "a.tar.zst", testing::zstd(testing::tar(members)));
+  write_file(folder / "a.zip", testing::zip(members));
+  for (const char* name : {"a.tar", "a.tgz", "a.tar.zst", "a.zip"}) {
+    const auto timeline = import({folder / name});
+    EXPECT_THAT(ranks_of(timeline), ElementsAre("0:zero", "1:one")) << name;
+    ASSERT_TRUE(timeline.has_value());
+    EXPECT_EQ(timeline->ranks[1].info.file, folder / name + ":run/r1.json");
+    EXPECT_THAT(timeline->notes, Contains(HasSubstr("run/readme.txt: ")));
+  }
+}
+
+TEST(ImportPaths, ATruncatedArchiveGivesWhatItHas) {
+  const TemporaryFolder folder;
+  const std::string tar = testing::tar(
+      {{"r0.json", rank_trace(0, "zero")}, {"r1.json", trace_of(testing::sample_events(200))}});
+  write_file(folder / "a.tar", tar.substr(0, tar.size() / 2));
+  const auto timeline = import({folder / "a.tar"});
+  ASSERT_TRUE(timeline.has_value());
+  ASSERT_EQ(timeline->ranks.size(), 2U);
+  EXPECT_THAT(testing::counter_lines(timeline->ranks[1]), Contains("damaged_input=1"));
+  EXPECT_TRUE(timeline->ranks[1].stats.lost_data());
+  EXPECT_THAT(timeline->ranks[1].stats.counters()[0].help, HasSubstr("ends early"));
+}
+
+TEST(ImportPaths, ATruncatedGzipGivesWhatItHas) {
+  const TemporaryFolder folder;
+  const std::string packed = testing::gzip(trace_of(testing::sample_events(500)));
+  write_file(folder / "a.json.gz", packed.substr(0, packed.size() * 3 / 4));
+  for (const unsigned threads : {1U, 3U}) {
+    const auto timeline = import({folder / "a.json.gz"}, threads);
+    ASSERT_TRUE(timeline.has_value());
+    EXPECT_GT(timeline->ranks[0].activities.size(), 200U);
+    EXPECT_LT(timeline->ranks[0].activities.size(), 2000U);
+    EXPECT_THAT(testing::counter_lines(timeline->ranks[0]), Contains("damaged_input=1"));
+  }
+  write_file(folder / "b.json.gz", packed.substr(0, 15));
+  const auto nothing = import({folder / "b.json.gz"});
+  ASSERT_FALSE(nothing.has_value());
+  EXPECT_EQ(nothing.error().kind, base::ErrorKind::kFormat);
+  EXPECT_THAT(nothing.error().message, HasSubstr("ends early"));
+  EXPECT_EQ(nothing.error().file, folder / "b.json.gz");
+}
+
+TEST(ImportPaths, FoldersAreSearched) {
+  const TemporaryFolder folder;
+  write_file(folder / "rank2.json", plain_trace("two"));
+  write_file(folder / "rank10.json.gz", testing::gzip(plain_trace("ten")));
+  write_file(folder / "deep/er/rank3.json.tmp", plain_trace("three"));
+  write_file(folder / "rank2.json.tmp", plain_trace("not finished"));
+  write_file(folder / "config.json", R"({"lr": 0.1})");
+  write_file(folder / "model.pt", "\x80\x02");
+  write_file(folder / "notes.txt", "hello");
+  const auto timeline = import({folder.path()});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("2:two", "3:three", "10:ten"));
+  ASSERT_TRUE(timeline.has_value());
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("3 ranks known from the file name")));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("rank2.json.tmp: passed over")));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("config.json: ")));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("2 files passed over by name (model.pt, …)")));
+}
+
+TEST(ImportPaths, ErrorsNameTheirFile) {
+  const TemporaryFolder folder;
+  write_file(folder / "empty.json", "");
+  write_file(folder / "config.json", R"({"lr": 0.1})");
+  write_file(folder / "only/notes.txt", "hello");
+  const auto kind_of = [&](const std::string& path) {
+    const auto timeline = import({path});
+    EXPECT_FALSE(timeline.has_value()) << path;
+    if (timeline) return base::ErrorKind::kIo;
+    EXPECT_EQ(timeline.error().file, path);
+    EXPECT_FALSE(timeline.error().advice.empty()) << path;
+    return timeline.error().kind;
+  };
+  EXPECT_EQ(kind_of(folder / "empty.json"), base::ErrorKind::kEmpty);
+  EXPECT_EQ(kind_of(folder / "config.json"), base::ErrorKind::kFormat);
+  EXPECT_EQ(kind_of(folder / "only"), base::ErrorKind::kEmpty);
+  EXPECT_EQ(kind_of(folder / "absent.json"), base::ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of(folder / "empty.json/x"), base::ErrorKind::kNotFound);
+  EXPECT_EQ(import({}).error().kind, base::ErrorKind::kUsage);
+  EXPECT_EQ(import({"-", "-"}).error().kind, base::ErrorKind::kUsage);
+}
+
+TEST(ImportPaths, NoPermission) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TemporaryFolder folder;
+  write_file(folder / "a.json", plain_trace());
+  ::chmod((folder / "a.json").c_str(), 0);
+  EXPECT_EQ(import({folder / "a.json"}).error().kind, base::ErrorKind::kPermission);
+}
+
+TEST(ImportPaths, OneBadFileAmongGoodOnesIsNoted) {
+  const TemporaryFolder folder;
+  write_file(folder / "rank0.json", plain_trace("zero"));
+  write_file(folder / "rank1.json", "");
+  const auto timeline = import({folder / "rank0.json", folder / "rank1.json"});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("0:zero"));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("rank1.json: the file is empty")));
+}
+
+TEST(Ranks, FromTheFileName) {
+  EXPECT_EQ(rank_in_name("/rank9/rank-3.Jul_15.1074.pt.trace.json.gz"), 3);
+  EXPECT_EQ(rank_in_name("ddp.rank12.trace.json"), 12);
+  EXPECT_EQ(rank_in_name("Rank_7.json"), 7);
+  EXPECT_EQ(rank_in_name("worker0_step_12.1694128201545.pt.trace.json"), 0);
+  EXPECT_EQ(rank_in_name("node1_3.pt.trace.json"), 3);
+  EXPECT_EQ(rank_in_name("trace_5.json.gz"), 5);
+  EXPECT_EQ(rank_in_name("archive.tar:run/rank4.json"), 4);
+  EXPECT_EQ(rank_in_name("host_1074.1694128201545.pt.trace.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("trace.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("frank.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("libkineto_activities_1694128201545.json"), std::nullopt);
+}
+
+TEST(Ranks, ByOrderWhereNothingNamesThem) {
+  const TemporaryFolder folder;
+  write_file(folder / "b.json", plain_trace("b"));
+  write_file(folder / "a.json", plain_trace("a"));
+  const auto timeline = import({folder / "b.json", folder / "a.json"});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("0:b", "1:a"));
+  EXPECT_EQ(timeline->ranks[0].info.source, model::RankSource::kOrder);
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("2 ranks numbered by the order of the files")));
+  const auto single = import({folder / "a.json"});
+  EXPECT_EQ(single->ranks[0].info.source, model::RankSource::kSingle);
+}
+
+TEST(Ranks, TwoThatClaimTheSame) {
+  const TemporaryFolder folder;
+  write_file(folder / "a.json", rank_trace(0, "a"));
+  write_file(folder / "b.json",
+             trace_of({testing::op_event("b", "5", "6")}, "\"distributedInfo\": {\"rank\": 0}"));
+  write_file(folder / "c.json", rank_trace(0, "a"));  // the same as the first
+  const auto timeline = import({folder / "a.json", folder / "b.json", folder / "c.json"});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("0:a", "1:b"));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("b.json: says it is rank 0")));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("c.json: left out")));
+}
+
+TEST(Ranks, DocumentsOfOneFile) {
+  const TemporaryFolder folder;
+  write_file(folder / "all.json", rank_trace(1, "one") + rank_trace(0, "zero"));
+  const auto timeline = import({folder / "all.json"});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("0:zero", "1:one"));
+  EXPECT_EQ(timeline->ranks[0].info.file, folder / "all.json" + "#2");
+}
+
+TEST(NaturalOrder, ComparesNumbersAsNumbers) {
+  EXPECT_TRUE(natural_less("rank2.json", "rank10.json"));
+  EXPECT_FALSE(natural_less("rank10.json", "rank2.json"));
+  EXPECT_TRUE(natural_less("a", "b"));
+  EXPECT_TRUE(natural_less("a1b", "a1c"));
+  EXPECT_TRUE(natural_less("a", "a1"));
+  EXPECT_TRUE(natural_less("a01", "a1") != natural_less("a1", "a01"));
+  EXPECT_FALSE(natural_less("x", "x"));
+}
+
+TEST(Progress, CountsBytes) {
+  const TemporaryFolder folder;
+  const std::string text = plain_trace();
+  write_file(folder / "a.json", text);
+  write_file(folder / "b.json.gz", testing::gzip(text));
+  Progress progress;
+  ImportOptions options;
+  options.progress = &progress;
+  ASSERT_TRUE(import_paths({folder / "a.json", folder / "b.json.gz"}, options).has_value());
+  EXPECT_EQ(progress.bytes_done, static_cast<std::int64_t>(2 * text.size()));
+  EXPECT_EQ(progress.bytes_total, static_cast<std::int64_t>(2 * text.size()));
+}
+
+}  // namespace
+}  // namespace pyrometer::importers
