@@ -226,8 +226,7 @@ std::string limits_of(const Report& report) {
     out += std::string("- ") + (note.data_loss ? "**data lost** " : "mended ") +
            escaped(note.text) + "\n";
   }
-  for (const std::string& note : report.timeline.notes) out += "- " + escaped(note) + "\n";
-  out += "- " + escaped(describe_replay(report)) + "\n";
+  for (const std::string& note : trust_notes(report)) out += "- " + escaped(note) + "\n";
   for (const model::NotJudged& item : report.diagnosis.not_judged) {
     out += "- not judged: " + code_span(item.id) + ": " + escaped(item.reason) + "\n";
   }

@@ -101,7 +101,7 @@ TEST(TextReport, SaysWhatMatters) {
   const std::string text = rendered(testing::sample_job(), "text", {}, cost::Price{2.5, "--price"});
   EXPECT_THAT(text, HasSubstr("The GPU waits for the data loader 60% of the time"));
   EXPECT_THAT(text, HasSubstr("1 × NVIDIA H200 · rank 0 · 12 steps · 372 ms window"));
-  EXPECT_THAT(text, HasSubstr("31.0 ms as recorded, 28.4 ms without the profiler"));
+  EXPECT_THAT(text, HasSubstr("31.0 ms as recorded, 28.4 ms (27.9–29.1 ms) without the profiler"));
   EXPECT_THAT(text, HasSubstr("1. CRITICAL: The data loader runs in the training process"));
   EXPECT_THAT(text, HasSubstr("28.4 ms → 10.1–13.2 ms per step, 2.2–2.8× as fast"));
   EXPECT_THAT(text, HasSubstr("54–64% of the step: $32–39 a day on 1 GPU"));
@@ -196,20 +196,20 @@ TEST(Reports, StopWhenTheReaderIsGone) {
   }
 }
 
-TEST(WaterfallView, FoldsSmallCausesButNeverTheUnattributed) {
+TEST(WaterfallView, FoldsSmallCausesUnlessThereIsOnlyOne) {
   model::CauseTimes causes{};
   at(causes, model::Cause::kComputeTensor) = 1'000'000;
   at(causes, model::Cause::kCopyH2d) = 1;
   at(causes, model::Cause::kCopyD2h) = 2;
   at(causes, model::Cause::kIdleGc) = 3;
-  at(causes, model::Cause::kUnattributed) = 4;
   const WaterfallView view = view_of(causes);
   ASSERT_EQ(view.busy.rows.size(), 2U);
   EXPECT_EQ(view.busy.rows[1].label, "other busy time");
   EXPECT_EQ(view.busy.rows[1].time, 3);
-  ASSERT_EQ(view.idle.rows.size(), 2U);
-  EXPECT_EQ(view.idle.rows[0].label, "unattributed");
+  ASSERT_EQ(view.idle.rows.size(), 1U);
+  EXPECT_EQ(view.idle.rows[0].label, "Python garbage collection");
   EXPECT_EQ(view.busy.time + view.idle.time, view.total);
+  EXPECT_EQ(view.busy.tenths + view.idle.tenths, 1000);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "output/section_tools.h"
 #include "output/waterfall_view.h"
@@ -31,19 +33,20 @@ std::vector<std::size_t> pick_ranks(const Report& report, std::size_t most) {
   return order;
 }
 
-std::string cross_line(const Report& report) {
+std::string slow_line(const Report& report) {
   const model::CrossRank& cross = report.job.cross;
-  if (!cross.matched) {
-    return cross.how.empty() ? "Collectives were not matched across ranks." : cross.how;
+  if (cross.slow_rank >= report.timeline.ranks.size()) return "";
+  std::string text = "Rank " + std::to_string(report.timeline.ranks[cross.slow_rank].info.rank) +
+                     " is the slow one";
+  constexpr std::pair<std::string_view, std::string_view> kCauses[] = {
+      {"input", "it waits longer for its data"},
+      {"host", "its host code takes longer"},
+      {"compute", "it computes longer"},
+      {"copy", "its copies take longer"}};
+  for (const auto& [cause, words] : kCauses) {
+    if (cause == cross.slow_cause) text += ": " + std::string(words);
   }
-  std::string text = cross.how;
-  if (cross.slow_rank < report.timeline.ranks.size()) {
-    text += (text.empty() ? "" : " ");
-    text += "Rank " + std::to_string(report.timeline.ranks[cross.slow_rank].info.rank) +
-            " is the slow one" +
-            (cross.slow_cause.empty() ? "." : ": its " + cross.slow_cause + " takes longer.");
-  }
-  return text;
+  return text + ".";
 }
 
 }  // namespace
@@ -90,7 +93,9 @@ Section ranks_section(const Report& report, std::size_t most) {
          report.job.cross.slow_rank == r ? "slow rank" : ""});
   }
   note_rest(section, picked.size(), report.job.ranks.size());
-  section.lines.push_back(cross_line(report));
+  const std::string slow = slow_line(report);
+  if (!slow.empty()) section.lines.push_back(slow);
+  if (!report.job.cross.how.empty()) section.lines.push_back(sentence(report.job.cross.how));
   return section;
 }
 

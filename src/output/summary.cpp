@@ -32,6 +32,11 @@ std::string range_text(std::int64_t low, std::int64_t high) {
   return low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high);
 }
 
+// "20.0%" → "20%": thresholds are round numbers.
+std::string without_trailing_zero(const std::string& text) {
+  return text.ends_with(".0%") ? text.substr(0, text.size() - 3) + "%" : text;
+}
+
 bool same_within(double a, double b, double share) {
   return std::abs(a - b) <= share * std::abs(b);
 }
@@ -137,14 +142,21 @@ std::string describe_step_time(const Report& report) {
   if (!time.corrected) {
     return text + (time.why_not.empty() ? "" : "; not known without the profiler: " + time.why_not);
   }
+  text += ", " + format_duration(time.without_profiler_ns);
   constexpr double kSame = 0.005;
-  text += ", " + format_duration(time.without_profiler_ns) + " without the profiler";
-  std::string basis = time.basis;
   if (!same_within(time.low_ns, time.high_ns, kSame)) {
-    const std::string range = format_duration_range(time.low_ns, time.high_ns);
-    basis = basis.empty() ? range : range + "; " + basis;
+    text += " (" + format_duration_range(time.low_ns, time.high_ns) + ")";
   }
-  return basis.empty() ? text : text + " (" + basis + ")";
+  return text + " without the profiler";
+}
+
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  if (std::string_view(".!?…").find(text.back()) == std::string_view::npos) text += '.';
+  return text;
 }
 
 namespace {
@@ -159,9 +171,10 @@ std::vector<std::string> unattributed_notes(const Report& report) {
   const auto whole = static_cast<double>(model::total(report.job.causes));
   std::vector<std::string> notes;
   for (const auto& [reason, time] : by_reason) {
-    if (time == 0) continue;
-    notes.push_back(fmt::format("Unattributed, {}: {}.",
-                                format_percent(static_cast<double>(time) / whole), reason));
+    const double share = static_cast<double>(time) / whole;
+    constexpr double kWorthSaying = 0.005;
+    if (share < kWorthSaying) continue;
+    notes.push_back(sentence(fmt::format("Unattributed, {}: {}", format_percent(share), reason)));
   }
   return notes;
 }
@@ -180,8 +193,12 @@ std::vector<std::string> waterfall_notes(const Report& report) {
         "that takes the traces of several ranks.");
   }
   const StepTime time = step_time(report);
-  constexpr double kWorthSaying = 0.97;
-  if (time.corrected && time.without_profiler_ns < kWorthSaying * time.recorded_ns) {
+  const auto whole = static_cast<double>(model::total(report.job.causes));
+  const double idle = whole - static_cast<double>(model::busy_time(report.job.causes));
+  constexpr double kMuchProfiler = 0.97;
+  constexpr double kMuchIdle = 0.05;
+  if (time.corrected && time.without_profiler_ns < kMuchProfiler * time.recorded_ns &&
+      idle > kMuchIdle * whole) {
     notes.emplace_back(
         "The profiler slows the host down, so the idle shares are upper bounds; predictions "
         "are made on the time without it.");
@@ -219,21 +236,35 @@ std::string describe_evidence(const model::Evidence& evidence) {
   std::string comparison = evidence.comparison;
   if (comparison == ">=") comparison = "≥";
   if (comparison == "<=") comparison = "≤";
-  return text + fmt::format(" (threshold {}{}{})", comparison, comparison.empty() ? "" : " ",
-                            format_quantity(*evidence.threshold, evidence.unit));
+  return text +
+         fmt::format(" (threshold {}{}{})", comparison, comparison.empty() ? "" : " ",
+                     without_trailing_zero(format_quantity(*evidence.threshold, evidence.unit)));
 }
 
-std::string describe_replay(const Report& report) {
+std::vector<std::string> trust_notes(const Report& report) {
+  std::vector<std::string> notes;
+  const auto add = [&](std::string text) {
+    text = sentence(std::move(text));
+    if (!text.empty() && std::find(notes.begin(), notes.end(), text) == notes.end()) {
+      notes.push_back(std::move(text));
+    }
+  };
+  for (const std::string& note : report.timeline.notes) add(note);
+  for (const model::RankAnalysis& rank : report.job.ranks) add(rank.steps.how);
   const StepTime time = step_time(report);
-  if (!time.known) return "No predictions: no steps were found in the trace.";
-  if (!time.corrected) {
-    return "No predictions: " +
-           (time.why_not.empty() ? "the steps could not be replayed" : time.why_not) + ".";
+  if (!time.known) {
+    add("No predictions: no steps were found in the trace");
+  } else if (!time.corrected) {
+    add("No predictions: " +
+        (time.why_not.empty() ? "the steps could not be replayed" : time.why_not));
+  } else {
+    if (!time.basis.empty()) add("Cost of the profiler, taken out: " + time.basis);
+    add(
+        fmt::format("Predictions replay the recorded steps with the change made; replayed "
+                    "unchanged, they are {} off",
+                    format_percent(time.replay_error)));
   }
-  return fmt::format(
-      "Predictions replay the recorded steps with the change made; replayed unchanged, they are "
-      "{} off.",
-      format_percent(time.replay_error));
+  return notes;
 }
 
 std::vector<ImportNote> import_notes(const Report& report) {

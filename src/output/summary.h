@@ -29,11 +29,19 @@ struct StepTime {
 };
 [[nodiscard]] StepTime step_time(const Report& report);
 
-// "36.6 ms as recorded, 33.1 ms without the profiler (32.5–33.8 ms; record_shapes on)".
+// "36.6 ms as recorded, 33.1 ms (32.5–33.8 ms) without the profiler".
 [[nodiscard]] std::string describe_step_time(const Report& report);
 
 // What must be known to read the waterfall right, a sentence each. Often none.
 [[nodiscard]] std::vector<std::string> waterfall_notes(const Report& report);
+
+// With a capital at its front and a full stop at its end.
+[[nodiscard]] std::string sentence(std::string text);
+
+// How far the report may be believed, a sentence each: where ranks and steps come from, how the
+// profiler was taken out, how good the replay is. What the import lost and what was not judged
+// stand apart.
+[[nodiscard]] std::vector<std::string> trust_notes(const Report& report);
 
 // "33.1 ms → 5.61–7.02 ms per step, 4.7–5.9× as fast".
 [[nodiscard]] std::string describe_prediction(const model::Prediction& prediction);
@@ -44,9 +52,6 @@ struct StepTime {
 
 // "measured 87.0%, threshold ≥ 20.0%".
 [[nodiscard]] std::string describe_evidence(const model::Evidence& evidence);
-
-// Why the replay's predictions may be believed, and how far.
-[[nodiscard]] std::string describe_replay(const Report& report);
 
 // What the import dropped or mended, a sentence each, data loss first.
 struct ImportNote {

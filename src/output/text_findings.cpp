@@ -105,8 +105,10 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
                   {" " + finding.title, Ink::kStrong},
                   {" (" + confidence_of(finding) + ranks_of(finding, report) + ")", Ink::kFaint}});
   if (!finding.summary.empty()) page.paragraph(kIndent, kIndent, {{finding.summary}});
-  write_evidence(page, finding, verbose);
-  write_prediction(page, finding, report, verbose);
+  // Notes need no proof at first reading.
+  const bool brief = finding.severity == model::Severity::kInfo && !verbose;
+  if (!brief) write_evidence(page, finding, verbose);
+  if (!brief || finding.prediction) write_prediction(page, finding, report, verbose);
   if (!finding.fix.empty()) page.labelled(kIndent, kLabel, "fix", {{finding.fix}});
   page.code(kIndent + kLabel, finding.fix_code);
   constexpr std::size_t kShownPlaces = 3;
@@ -125,8 +127,12 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
 void write_findings(Page& page, const Report& report, const TextStyle& style) {
   const std::vector<model::Finding>& findings = report.diagnosis.findings;
   page.heading("What to change");
-  if (findings.empty()) {
-    page.paragraph(2, 2, {{"Nothing found that is worth changing."}});
+  const bool healthy = std::all_of(findings.begin(), findings.end(), [](const model::Finding& f) {
+    return f.severity == model::Severity::kInfo;
+  });
+  if (healthy) {
+    page.paragraph(0, 0, {{"Nothing found that is worth changing."}});
+    if (!findings.empty()) page.blank();
   }
   const std::size_t most =
       style.verbose

@@ -54,18 +54,12 @@ void write_limits(Page& page, const Report& report, bool verbose) {
         {{note.data_loss ? "DATA LOST  " : "mended  ", note.data_loss ? Ink::kBad : Ink::kFaint},
          {note.text}});
   }
-  for (const std::string& note : report.timeline.notes) {
+  for (const std::string& note : trust_notes(report)) {
     page.paragraph(kIndent, kIndent + 2, {{note}});
   }
-  for (std::size_t i = 0; i < report.job.ranks.size(); ++i) {
-    const std::string& how = report.job.ranks[i].steps.how;
-    if (how.empty() || (i > 0 && how == report.job.ranks[i - 1].steps.how)) continue;
-    page.paragraph(kIndent, kIndent + 2, {{how}});
-  }
-  page.paragraph(kIndent, kIndent + 2, {{describe_replay(report)}});
   if (!verbose) {
     const std::string text = describe_not_judged(report);
-    if (!text.empty()) page.paragraph(kIndent, kIndent + 2, {{text}});
+    if (!text.empty()) page.paragraph(kIndent, kIndent + 2, {{sentence(text)}});
     return;
   }
   for (const model::NotJudged& item : report.diagnosis.not_judged) {

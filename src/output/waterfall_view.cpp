@@ -25,8 +25,7 @@ WaterfallHalf half_of(const model::CauseTimes& causes, bool idle, model::Duratio
     if (causes[i] == 0 || is_idle(info.group) != idle) continue;
     half.time += causes[i];
     WaterfallRow row{std::string(info.title), info.group, info.avoidable, causes[i], 0};
-    const bool fold = causes[i] < total / kSmall && info.group != CauseGroup::kUnattributed;
-    (fold ? small : half.rows).push_back(std::move(row));
+    (causes[i] < total / kSmall ? small : half.rows).push_back(std::move(row));
   }
   if (small.size() == 1) half.rows.push_back(small.front());
   if (small.size() > 1) {

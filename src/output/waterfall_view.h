@@ -30,8 +30,8 @@ struct WaterfallView {
   model::DurationNs total = 0;
 };
 
-// Causes below 0.5% share one row per half, called "other …", unless there is only one of them.
-// Unattributed time always has a row of its own. All tenths add up to 1000 (or to 0 when there is
+// Causes below 0.5% share one row per half, called "other …", unless there is only one of them. All
+// tenths add up to 1000 (or to 0 when there is
 // no time at all).
 [[nodiscard]] WaterfallView view_of(const model::CauseTimes& causes);
 
