@@ -22,8 +22,8 @@ endfunction()
 
 if(PYROMETER_RELOCATABLE)
   pyrometer_archive(PkgConfig::ZSTD zstd)
-  # What libarchive needs for tar and zip with their usual compressions; its other formats stay out.
-  pyrometer_archive(PkgConfig::LIBARCHIVE archive nettle lzma zstd bz2 z)
+  # What libarchive needs for the formats that base/archive_reader.cpp asks for; others stay out.
+  pyrometer_archive(PkgConfig::LIBARCHIVE archive nettle lzma zstd lz4 bz2 z)
 else()
   pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
   pkg_check_modules(LIBARCHIVE REQUIRED IMPORTED_TARGET libarchive)

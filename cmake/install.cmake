@@ -46,7 +46,7 @@ if(PYROMETER_RELOCATABLE)
   endforeach()
 
   foreach(package libisal-dev libsimdjson-dev libstdc++6 libgcc-s1 libarchive-dev nettle-dev
-      liblzma-dev libzstd-dev libbz2-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev
+      liblzma-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev
       nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev)
     find_file(notice NAMES copyright PATHS /usr/share/doc/${package} NO_DEFAULT_PATH NO_CACHE REQUIRED)
     install(FILES ${notice} DESTINATION ${CMAKE_INSTALL_DOCDIR}/third-party RENAME ${package}.txt)

@@ -46,8 +46,8 @@ std::vector<Example> AnalyzeCommand::examples() const {
 OptionGroup AnalyzeCommand::input_options() {
   OptionGroup group{.title = "Input", .options = {}};
   group.options.push_back({.value = "PATH",
-                           .help = "PyTorch profiler traces: .json, .json.gz or .json.zst files, "
-                                   "folders, tar or zip archives, - for stdin",
+                           .help = "PyTorch profiler traces: .json files, plain or packed (gz, zst, "
+                                   "xz, bz2, lz4), folders, tar, zip or 7z archives, - for stdin",
                            .set = append_text(paths_),
                            .completes = Completes::kFiles,
                            .required = true,
