@@ -1,7 +1,8 @@
 #include "analysis/step_graph.h"
 
 #include <algorithm>
-#include <limits>
+#include <set>
+#include <utility>
 
 #include "analysis/step_graph_builder.h"
 
@@ -12,20 +13,34 @@ using model::Index;
 using model::kNone;
 using model::TimeNs;
 
-// Device time whose launch was not seen above which a replay would mostly guess.
+// Share of device time without a launch above which a replay would mostly guess.
 constexpr double kMaxUnlinkedShare = 0.3;
+
+// Share of device time whose launch was not seen. Work from before the profiler began does not
+// count: on its stream it lies before the first whose launch was seen.
+double unlinked_share(const model::ActivityTable& a) {
+  if (std::find(a.launch.begin(), a.launch.end(), kNone) == a.launch.end()) return 0;
+  std::set<std::pair<model::DeviceId, std::int32_t>> reached;
+  model::DurationNs linked = 0;
+  model::DurationNs unlinked = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    if (a.launch[i] != kNone) {
+      linked += a.duration(i);
+      reached.emplace(a.device[i], a.stream[i]);
+    } else if (reached.contains({a.device[i], a.stream[i]})) {
+      unlinked += a.duration(i);
+    }
+  }
+  // Nothing linked at all: launches were not recorded.
+  if (linked == 0) return 1;
+  return static_cast<double>(unlinked) / static_cast<double>(linked + unlinked);
+}
 
 std::string why_unavailable(const model::RankTimeline& t, const model::RankAnalysis& a) {
   if (a.steps.steps.empty()) return "no steps found in the trace";
   if (t.activities.size() == 0) return "no device activity in the trace";
   if (t.api_calls.size() == 0) return "the trace has no launch calls of the host";
-  model::DurationNs linked = 0;
-  model::DurationNs all = 0;
-  for (Index i = 0; i < t.activities.size(); ++i) {
-    all += t.activities.duration(i);
-    if (t.activities.launch[i] != kNone) linked += t.activities.duration(i);
-  }
-  if (static_cast<double>(all - linked) > kMaxUnlinkedShare * static_cast<double>(all)) {
+  if (unlinked_share(t.activities) > kMaxUnlinkedShare) {
     return "most device work has no launch call in the trace";
   }
   return {};
