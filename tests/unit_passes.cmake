@@ -7,7 +7,13 @@ pyrometer_test(test_passes
     src/analysis/memory_passes_test.cpp
     src/analysis/name_pattern_test.cpp
     src/analysis/ops_test.cpp
+    src/analysis/passes_property_test.cpp
     src/analysis/patterns_test.cpp
     src/analysis/statistics_test.cpp
     src/analysis/syncs_test.cpp
+    tests/support/random_timeline.cpp
   LIBS pyrometer_analysis)
+
+pyrometer_test(test_passes_traces
+  SOURCES src/analysis/passes_traces_test.cpp
+  LIBS pyrometer_importers pyrometer_analysis)

@@ -11,6 +11,7 @@
 
 #include "analysis/enclosing.h"
 #include "analysis/interval_set.h"
+#include "analysis/statistics.h"
 #include "analysis/window.h"
 
 namespace pyrometer::analysis {
@@ -190,6 +191,7 @@ std::vector<SyncRow> group(const model::RankTimeline& t, const model::RankAnalys
   std::map<Key, SyncRow> rows;
   const Interval stepped = stepped_span(a.steps);
   std::map<Key, std::int64_t> in_steps;
+  std::map<Key, std::vector<DurationNs>> drained;
   for (std::size_t k = 0; k < waits.size(); ++k) {
     const Wait& wait = waits[k];
     const Index leaf = t.api_calls.op[wait.call];
@@ -208,10 +210,12 @@ std::vector<SyncRow> group(const model::RankTimeline& t, const model::RankAnalys
     row.waiting_busy += wait.busy;
     row.waiting_idle += wait.idle;
     row.drained_after += wait.drained_after;
+    drained[key].push_back(wait.drained_after);
     if (contains(stepped, t.api_calls.start[wait.call])) ++in_steps[key];
   }
   std::vector<SyncRow> result;
   for (auto& [key, row] : rows) {
+    row.drained_typical = percentile(drained[key], 50) * row.count;
     if (!a.steps.steps.empty()) {
       row.per_step = static_cast<double>(in_steps[key]) / static_cast<double>(a.steps.steps.size());
     }
@@ -304,6 +308,9 @@ void set_facts(const model::RankTimeline& t, const model::RankAnalysis& a,
   facts.host_share(FactId::kSyncsWaitingIdleShare, sum.idle);
   facts.host_share(FactId::kSyncsDrainedShare, sum.idle + sum.drained_after);
   facts.host_share(FactId::kSyncsItemDrainedShare, item_drained);
+  DurationNs typical = sum.idle;
+  for (const SyncRow& row : a.host.syncs) typical += row.drained_typical;
+  facts.host_share(FactId::kSyncsDrainedTypicalShare, typical);
   if (a.host.syncs.empty()) {
     facts.missing(FactId::kSyncsTop, "the host never waited for the device");
     return;

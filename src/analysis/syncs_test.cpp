@@ -57,6 +57,21 @@ TEST(Syncs, DrainedTimeIsNotCountedTwice) {
   EXPECT_EQ(drained, 50 + 160);
 }
 
+TEST(Syncs, TypicalDrainedTimeLeavesOutRarePauses) {
+  TraceScript script;
+  model::TimeNs at = 0;
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    script.call("cudaLaunchKernel", at, at + 1, i).kernel(kAdd, at + 10, at + 20, i);
+    script.call("cudaStreamSynchronize", at + 11, at + 20);
+    at += i == 3 ? 10'000 : 100;  // a long pause after the third
+  }
+  script.step(1, 0, at);
+  const auto r = script.run(measure_syncs);
+  ASSERT_EQ(r.analysis.host.syncs.size(), 1U);
+  EXPECT_EQ(r.analysis.host.syncs[0].drained_after, 3 * 90 + 9990 + 80);
+  EXPECT_EQ(r.analysis.host.syncs[0].drained_typical, 5 * 90);
+}
+
 TEST(Syncs, ABusyDeviceIsNotDrained) {
   TraceScript script;
   script.step(1, 0, 1000)

@@ -55,6 +55,9 @@ struct SyncRow {
   // Device idle time from the end of the call to the next activity or the next blocking call,
   // whatever the host did in it.
   DurationNs drained_after = 0;
+  // Median of that, times the number of calls: without the few long pauses that happen to follow a
+  // wait, like writing a checkpoint.
+  DurationNs drained_typical = 0;
 };
 
 struct HostSide {

@@ -176,6 +176,7 @@ constexpr FactInfo kFacts[kFactCount] = {
     {"syncs.waiting_busy_share", "fraction", "of the window: the host was inside a blocking call and the device was working", "syncs"},
     {"syncs.waiting_idle_share", "fraction", "of the window: the host was inside a blocking call and the device was already idle", "syncs"},
     {"syncs.drained_share", "fraction", "of the window: the device was idle while the host was inside a blocking call or had left one and not yet fed the device again; an upper bound of what the drained queue costs, whatever the host did meanwhile", "syncs"},
+    {"syncs.drained_typical_share", "fraction", "the same with the median drained time of each kind of call for all its calls: without the few long pauses that happen to follow a wait, like writing a checkpoint", "syncs"},
     {"syncs.item_drained_share", "fraction", "the same, for reads of a single value alone", "syncs"},
     {"syncs.top", "text", "the operator or call with the longest drained time", "syncs"},
     {"waterfall.compute.tensor", "fraction", "share of device time with cause compute.tensor: a compute kernel that uses matrix units (tensor-core GEMM, convolution, attention) is running", "waterfall"},

@@ -180,6 +180,7 @@ enum class FactId : std::uint16_t {
   kSyncsWaitingBusyShare,
   kSyncsWaitingIdleShare,
   kSyncsDrainedShare,
+  kSyncsDrainedTypicalShare,
   kSyncsItemDrainedShare,
   kSyncsTop,
   kWaterfallComputeTensor,
@@ -209,7 +210,7 @@ enum class FactId : std::uint16_t {
   kWaterfallBusy,
 };
 
-inline constexpr std::size_t kFactCount = 199;
+inline constexpr std::size_t kFactCount = 200;
 
 struct FactInfo {
   std::string_view id;
