@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/host_state.h"
@@ -99,20 +100,56 @@ class CopyBursts {
   std::vector<InferredRegion> found_;
 };
 
-// torch.compile leaves zero-length-like markers for each phase; one compile_id is one compilation.
+// Starts of the rank's launches, ascending, and the latest end up to each.
+struct Launches {
+  std::vector<TimeNs> starts;
+  std::vector<TimeNs> ends;
+};
+
+Launches launches_of(const model::RankTimeline& t) {
+  std::vector<Interval> calls;
+  for (Index i = 0; i < t.api_calls.size(); ++i) {
+    if (t.api_calls.first_activity[i] != kNone) {
+      calls.push_back({t.api_calls.start[i], t.api_calls.end[i]});
+    }
+  }
+  std::sort(calls.begin(), calls.end(),
+            [](const Interval& x, const Interval& y) { return x.start < y.start; });
+  Launches launches;
+  for (const Interval& call : calls) {
+    launches.starts.push_back(call.start);
+    launches.ends.push_back(launches.ends.empty() ? call.end
+                                                  : std::max(launches.ends.back(), call.end));
+  }
+  return launches;
+}
+
+// torch.compile leaves a short marker at each phase; those of one compile_id belong to one
+// compilation, on whichever thread. It reaches from the last launch before the first of them to the
+// next launch after the last.
 void find_compilations(const model::RankTimeline& t, model::RankAnalysis& a) {
   constexpr std::string_view kId = "compile_id=";
-  std::map<std::string_view, Interval> spans;
-  const model::RowRange rows = t.threads[t.main_thread].annotations;
-  for (Index i = rows.begin; i < rows.end; ++i) {
+  std::map<std::pair<model::ThreadId, std::string_view>, Interval> spans;
+  for (Index i = 0; i < t.annotations.size(); ++i) {
     const std::string_view name = t.name(t.annotations.name[i]);
     const std::size_t at = name.find(kId);
     if (at == name.npos) continue;
     const auto [span, is_new] =
-        spans.try_emplace(name.substr(at), Interval{t.annotations.start[i], t.annotations.end[i]});
+        spans.try_emplace({t.annotations.thread[i], name.substr(at)},
+                          Interval{t.annotations.start[i], t.annotations.end[i]});
     if (!is_new) span->second.end = std::max(span->second.end, t.annotations.end[i]);
   }
-  for (const auto& [id, span] : spans) {
+  if (spans.empty()) return;
+  const Launches launches = launches_of(t);
+  for (auto& [key, span] : spans) {
+    const auto next = std::lower_bound(launches.starts.begin(), launches.starts.end(), span.end);
+    if (next != launches.starts.end()) span.end = *next;
+    const auto first = std::lower_bound(launches.starts.begin(), launches.starts.end(), span.start);
+    if (first != launches.starts.begin()) {
+      const auto before = static_cast<std::size_t>(first - launches.starts.begin()) - 1;
+      span.start = std::min(span.start, launches.ends[before]);
+    }
+    span.start = std::max(span.start, a.steps.window.start);
     a.pauses.inferred.push_back({span, Cause::kIdleCompile, 0, 0});
   }
 }

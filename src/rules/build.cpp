@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -75,6 +76,22 @@ double gain(const Context& context, const analysis::Edit& edit) {
   const double before = what_if.step_ns({});
   if (before <= 0) return 0;
   return 1.0 - what_if.step_ns(edit) / before;
+}
+
+double operator_share(const Context& context, std::size_t position,
+                      std::initializer_list<std::string_view> names) {
+  const model::RankTimeline& timeline = context.timeline().ranks[position];
+  double all = 0;
+  double most = 0;
+  for (const model::OpRow& op : context.job().ranks[position].host.ops) {
+    if (op.is_annotation) continue;
+    all += static_cast<double>(op.host_self);
+    // aten::to contains aten::_to_copy contains aten::copy_: the largest stands for the chain.
+    for (const std::string_view name : names) {
+      if (timeline.name(op.name) == name) most = std::max(most, static_cast<double>(op.host_total));
+    }
+  }
+  return all > 0 ? std::min(1.0, most / all) : 0;
 }
 
 std::string percent(double fraction) {

@@ -1,6 +1,7 @@
 // Helpers that rules share to make findings.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, a
 // Gain of an edit on the mean step without the profiler, as a fraction of it; 0 when nothing can be
 // predicted.
 [[nodiscard]] double gain(const Context& context, const analysis::Edit& edit);
+
+// Part of the host time of all operators of a rank that lies in operators of these names, nested
+// ones included; 0 when there are none. Nested names are counted once, by their outermost.
+[[nodiscard]] double operator_share(const Context& context, std::size_t position,
+                                    std::initializer_list<std::string_view> names);
 
 // "37%", "4.2%": for sentences.
 [[nodiscard]] std::string percent(double fraction);

@@ -40,7 +40,7 @@ void judge_comm_repeated_reductions(const Context& context, Judgement& judgement
   add_evidence(context, verdict, FactId::kCommRepeatedReductions, count->value, "count");
   add_evidence(context, verdict, FactId::kCommExposedShare, finding.share_of_time);
   const double keep = 1 / count->value;
-  set_edits(verdict, reductions(keep * 0.8), reductions(keep), reductions((1 + keep) / 2),
+  set_edits(verdict, reductions(keep * 0.5), reductions(keep), reductions((1 + keep) / 2),
             "all reductions but the last of each optimizer step go; at worst half of them");
   judgement.verdicts.push_back(std::move(verdict));
 }

@@ -33,6 +33,17 @@ constexpr Precedence kPrecedence[] = {
     {"comm.skew", "input.serial_loader"},
     {"comm.skew", "input.bound"},
     {"comm.skew", "launch.host_code"},
+    // What makes everything slower, before what it makes slow.
+    {"debug.anomaly_mode", "sync.blocking_calls"},
+    {"debug.anomaly_mode", "launch.bound"},
+    {"debug.launch_blocking", "launch.bound"},
+    {"pauses.validation", "launch.bound"},
+    {"pauses.validation", "steps.outliers"},
+    // A failure to come before a gain to have.
+    {"memory.growth", "launch.bound"},
+    {"memory.growth", "allocator.calls_in_step"},
+    {"memory.growth", "memory.batch_headroom"},
+    {"memory.near_limit", "precision.no_amp"},
     // A defect before an optimisation that changes numerics.
     {"allocator.calls_in_step", "precision.no_amp"},
     {"transfer.pageable_h2d", "precision.no_amp"},

@@ -14,7 +14,7 @@ using model::FactId;
 
 constexpr std::string_view kId = "input.respawned_workers";
 constexpr double kCritical = 0.2;
-constexpr double kFirstBatch = 1.0 / 3;  // an epoch's first batch is loaded anew in any case
+constexpr double kFirstBatch = 0.5;  // an epoch's first batch is loaded anew in any case
 
 analysis::Edit waits(double factor) {
   analysis::Edit edit;
@@ -62,7 +62,7 @@ void judge_input_respawned_workers(const Context& context, Judgement& judgement)
   const double kept = std::clamp(1 - share->value * window / std::max(1.0, loader), 0.0, 1.0);
   set_edits(verdict, waits(0), waits(kept), waits(kept + (1 - kept) * kFirstBatch),
             "workers stay alive: the time between an iterator's end and the next one's first "
-            "batch goes, or at worst a third of it stays");
+            "batch goes, or at worst half of it stays");
   judgement.verdicts.push_back(std::move(verdict));
 }
 

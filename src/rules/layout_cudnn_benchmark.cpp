@@ -49,11 +49,12 @@ Search search_of(const Context& context, std::size_t position) {
   return search;
 }
 
-analysis::Edit without_search(const std::vector<std::string>& operators, double host) {
+analysis::Edit without_search(const std::vector<std::string>& operators, double host,
+                              double trials) {
   analysis::Edit edit;
   edit.remove_syncs = true;
   edit.sync_names = operators;
-  edit.sync_feeding_ops = 0;
+  edit.sync_feeding_ops = trials;
   edit.alloc_calls = 0;
   edit.host_ops = host;
   return edit;
@@ -82,8 +83,8 @@ void judge_layout_cudnn_benchmark(const Context& context, Judgement& judgement) 
   for (const std::string& name : most->operators) finding.where.push_back(name);
   add_measure(context, verdict, "waits inside convolutions per step", most->per_step, "count",
               "count");
-  set_edits(verdict, without_search(most->operators, 0.05), without_search(most->operators, 0.2),
-            without_search(most->operators, 0.8),
+  set_edits(verdict, without_search(most->operators, 0.05, 0),
+            without_search(most->operators, 0.2, 0.05), without_search(most->operators, 0.8, 0.2),
             "the trial kernels and waits go, and 20 to 95% of the host time in operators");
   judgement.verdicts.push_back(std::move(verdict));
 }

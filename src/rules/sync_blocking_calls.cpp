@@ -14,12 +14,14 @@ using model::FactId;
 constexpr std::string_view kId = "sync.blocking_calls";
 constexpr double kCritical = 0.3;
 constexpr double kExpectedFeeding = 0.2;
+constexpr double kReplaced = 0.6;  // of the mask operators' host time, what a cheaper one saves
 
-analysis::Edit without_syncs(double feeding) {
+analysis::Edit without_syncs(double feeding, double operators) {
   analysis::Edit edit;
   edit.remove_syncs = true;
   edit.copies_async = true;
   edit.sync_feeding_ops = feeding;
+  edit.host_ops = 1 - operators;
   return edit;
 }
 
@@ -30,7 +32,14 @@ void judge_sync_blocking_calls(const Context& context, Judgement& judgement) {
   if (!count) return not_judged(judgement, kId, context.missing(FactId::kSyncsPerStep));
   if (count->value < context.threshold(kId, "count")) return;
   const model::RankAnalysis& rank = context.job().ranks[count->position];
-  const double gained = gain(context, without_syncs(kExpectedFeeding));
+  // Masks and nonzero: the operator itself is replaced by one that needs no wait.
+  const double masks =
+      rank.facts.value_or(FactId::kSyncsNonzeroPerStep, 0) >= 1
+          ? operator_share(context, count->position,
+                           {"aten::index", "aten::nonzero", "aten::masked_select",
+                            "aten::index_put_", "aten::_index_put_impl_", "aten::unique_dim"})
+          : 0;
+  const double gained = gain(context, without_syncs(kExpectedFeeding, masks * kReplaced));
   if (gained < context.threshold(kId, "gain")) return;
 
   Verdict verdict = start_verdict(kId);
@@ -51,7 +60,8 @@ void judge_sync_blocking_calls(const Context& context, Judgement& judgement) {
     const double value = rank.facts.value_or(id, 0);
     if (value >= 1) add_evidence(context, verdict, id, value);
   }
-  set_edits(verdict, without_syncs(0), without_syncs(kExpectedFeeding), without_syncs(1),
+  set_edits(verdict, without_syncs(0, masks), without_syncs(kExpectedFeeding, masks * kReplaced),
+            without_syncs(1, 0),
             "the host no longer waits; the operators that only feed the waits go too, at worst "
             "none of them");
   judgement.verdicts.push_back(std::move(verdict));

@@ -14,14 +14,17 @@ using model::FactId;
 constexpr std::string_view kId = "transfer.d2h_in_step";
 constexpr double kWorthCopying = 64 * 1024;  // bytes per step; single values are a matter of syncs
 constexpr double kCritical = 0.3;
+constexpr double kSure = 0.8;  // of the operators' time, what surely goes
 
-analysis::Edit kept_on_device(double kept) {
+analysis::Edit kept_on_device(double kept, double operators) {
   analysis::Edit edit;
   edit.d2h_time = kept;
   edit.copies_async = true;
   edit.remove_syncs = true;
   edit.sync_names = {"aten::copy_", "aten::_to_copy", "aten::to"};
   edit.sync_feeding_ops = kept;
+  // The operators that copy allocate and touch host memory as well.
+  edit.host_ops = 1 - operators * (1 - kept);
   return edit;
 }
 
@@ -37,7 +40,9 @@ void judge_transfer_d2h_in_step(const Context& context, Judgement& judgement) {
       facts.value_or(FactId::kPausesLoggingShare, 0) > 0) {
     return;
   }
-  const double gained = gain(context, kept_on_device(0));
+  const double operators =
+      operator_share(context, bytes->position, {"aten::to", "aten::_to_copy", "aten::copy_"});
+  const double gained = gain(context, kept_on_device(0, operators * kSure));
   if (gained < context.threshold(kId, "share")) return;
 
   Verdict verdict = start_verdict(kId);
@@ -52,7 +57,8 @@ void judge_transfer_d2h_in_step(const Context& context, Judgement& judgement) {
   add_measure(context, verdict, "predicted gain", gained, "fraction", "share");
   add_evidence(context, verdict, FactId::kCopiesD2hBytesPerStep, bytes->value);
   add_evidence(context, verdict, FactId::kCopiesD2hShare, finding.share_of_time);
-  set_edits(verdict, kept_on_device(0), kept_on_device(0.05), kept_on_device(0.5),
+  set_edits(verdict, kept_on_device(0, operators), kept_on_device(0.05, operators * kSure),
+            kept_on_device(0.5, 0),
             "the copies and the waits for them go, or at worst half of them stays");
   judgement.verdicts.push_back(std::move(verdict));
 }

@@ -14,13 +14,16 @@ using model::FactId;
 constexpr std::string_view kId = "transfer.small_copies";
 constexpr double kCritical = 0.3;
 constexpr double kFewCopies = 4;
+constexpr double kSure = 0.8;  // of the operators' time, what surely goes
 
-analysis::Edit packed(double kept) {
+analysis::Edit packed(double kept, double operators) {
   analysis::Edit edit;
   edit.copy_host = kept;
   edit.h2d_time = kept;
   edit.copy_feeding_ops = kept;
   edit.copies_async = true;
+  // The operators around each copy, and the loop that calls them, go with it.
+  edit.host_ops = edit.host_other = 1 - operators * (1 - kept);
   return edit;
 }
 
@@ -31,7 +34,9 @@ void judge_transfer_small_copies(const Context& context, Judgement& judgement) {
   if (!count) return not_judged(judgement, kId, context.missing(FactId::kCopiesH2dSmallPerStep));
   if (count->value < context.threshold(kId, "count")) return;
   const model::FactSet& facts = context.job().ranks[count->position].facts;
-  const double gained = gain(context, packed(kFewCopies / count->value));
+  const double operators =
+      operator_share(context, count->position, {"aten::to", "aten::_to_copy", "aten::copy_"});
+  const double gained = gain(context, packed(kFewCopies / count->value, operators * kSure));
   if (gained < context.threshold(kId, "share")) return;
 
   Verdict verdict = start_verdict(kId);
@@ -48,7 +53,8 @@ void judge_transfer_small_copies(const Context& context, Judgement& judgement) {
   add_evidence(context, verdict, FactId::kCopiesH2dBytesPerStep,
                facts.value_or(FactId::kCopiesH2dBytesPerStep, 0));
   add_measure(context, verdict, "predicted gain", gained, "fraction", "share");
-  set_edits(verdict, packed(1 / count->value), packed(kFewCopies / count->value), packed(0.3),
+  set_edits(verdict, packed(1 / count->value, operators),
+            packed(kFewCopies / count->value, operators * kSure), packed(0.3, 0),
             "one packed copy instead of many; at worst a third of the host time stays");
   judgement.verdicts.push_back(std::move(verdict));
 }
