@@ -24,7 +24,10 @@ struct Usage {
   std::int64_t gpus = 0;           // devices with a waterfall, over all ranks
   model::DurationNs gpu_time = 0;  // their windows, summed; equals the sum of all causes
   std::int64_t gpu_steps = 0;      // steps of a rank × its devices, summed; 0: no steps known
-  // Mean over ranks and steps of the time one GPU spends on one step; absent without steps.
+  // GPU time within steps, by cause. The window can reach further than the steps where they were
+  // found without markers.
+  model::CauseTimes step_causes{};
+  // Time that one GPU spends on one step, mean over ranks and steps; absent without steps.
   [[nodiscard]] std::optional<double> step_ns() const;
 };
 

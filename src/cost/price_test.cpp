@@ -14,9 +14,12 @@ model::JobAnalysis job_of(int ranks, int devices, int steps) {
   model::JobAnalysis job;
   job.ranks.resize(static_cast<std::size_t>(ranks));
   for (model::RankAnalysis& rank : job.ranks) {
-    rank.steps.steps.resize(static_cast<std::size_t>(steps));
     rank.waterfall.devices.resize(static_cast<std::size_t>(devices));
-    for (model::DeviceWaterfall& device : rank.waterfall.devices) device.window = {0, kSecond};
+    for (model::DeviceWaterfall& device : rank.waterfall.devices) {
+      device.window = {0, kSecond};
+      device.steps.resize(static_cast<std::size_t>(steps));
+      for (model::CauseTimes& step : device.steps) at(step, model::Cause::kIdleHost) = kSecond / 10;
+    }
   }
   return job;
 }

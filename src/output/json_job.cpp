@@ -13,8 +13,9 @@ struct Money {
   const cost::Price& price;
 };
 
-// Members of an open object: what an amount of GPU time costs.
-void write_money_members(JsonWriter& json, model::DurationNs gpu_time, const Money& money) {
+// Members of an open object: what GPU time costs, of which so much is within steps.
+void write_money_members(JsonWriter& json, model::DurationNs gpu_time, model::DurationNs in_steps,
+                         const Money& money) {
   const auto time = static_cast<double>(gpu_time);
   json.member("window_usd", cost::usd(time, money.price));
   const double share =
@@ -22,8 +23,9 @@ void write_money_members(JsonWriter& json, model::DurationNs gpu_time, const Mon
   json.member("usd_per_day", cost::usd_per_day(share, money.usage.gpus, money.price));
   std::optional<double> per_1000;
   if (money.usage.gpu_steps > 0) {
-    per_1000 = cost::usd_per_1000_steps(time / static_cast<double>(money.usage.gpu_steps),
-                                        money.usage.gpus, money.price);
+    per_1000 = cost::usd_per_1000_steps(
+        static_cast<double>(in_steps) / static_cast<double>(money.usage.gpu_steps),
+        money.usage.gpus, money.price);
   }
   json.member("usd_per_1000_steps", per_1000);
 }
@@ -38,13 +40,13 @@ void write_cost(JsonWriter& json, const Report& report, const cost::Usage& usage
   json.member("usd_per_gpu_hour", report.price->usd_per_gpu_hour);
   json.member("price_source", report.price->source);
   json.member("gpus", usage.gpus);
-  write_money_members(json, usage.gpu_time, money);
+  write_money_members(json, usage.gpu_time, model::total(usage.step_causes), money);
   json.key("causes");
   json.begin_object();
   for (std::size_t i = 0; i < model::kCauseCount; ++i) {
     json.key(model::cause_info(static_cast<model::Cause>(i)).id);
     json.begin_object(JsonLayout::kInline);
-    write_money_members(json, report.job.causes[i], money);
+    write_money_members(json, report.job.causes[i], usage.step_causes[i], money);
     json.end_object();
   }
   json.end_object();

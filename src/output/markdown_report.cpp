@@ -130,7 +130,8 @@ std::string head_of(const Report& report) {
          escaped(describe_gpus(report) + " · " + describe_ranks(report) + " · " +
                  describe_steps(report) + " · " + describe_window(report)) +
          "\n";
-  out += "- step: " + escaped(describe_step_time(report)) + "\n";
+  const std::string step = describe_step_time(report);
+  if (!step.empty()) out += "- step: " + escaped(step) + "\n";
   if (report.price) {
     const std::int64_t gpus = cost::usage_of(report.job).gpus;
     out += "- price: " +
@@ -143,34 +144,39 @@ std::string head_of(const Report& report) {
 }
 
 std::string waterfall_of(const Report& report) {
-  const WaterfallView view = view_of(report.job.causes);
-  if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
   const cost::Usage usage = cost::usage_of(report.job);
-  const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
-  DurationUnit unit = duration_unit(static_cast<double>(view.total) / steps);
+  const WaterfallView view = view_of(report.job.causes, usage.step_causes);
+  if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
+  const std::optional<double> step = usage.step_ns();
+  const auto whole = static_cast<double>(view.total);
+  DurationUnit unit = duration_unit(step.value_or(whole));
   if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
   std::string out = "| where the GPU time goes | share | | " + std::string(unit.name) +
-                    (usage.gpu_steps > 0 ? "/step |" : " |") + (report.price ? " USD/day |" : "") +
+                    (step ? "/step |" : " |") + (report.price ? " USD/day |" : "") +
                     "\n| --- | ---: | --- | ---: |" + (report.price ? " ---: |" : "") + "\n";
-  const auto row = [&](std::string label, std::int64_t tenths, model::DurationNs time,
-                       const std::string& drawn, const char* mark) {
-    const double fraction = static_cast<double>(time) / static_cast<double>(view.total);
-    out += std::string("| ") + mark + escaped(label) + mark + " | " + mark +
-           format_tenths_of_percent(tenths) + mark + " | " + drawn + " | " +
-           unit.format(static_cast<double>(time) / steps) + " |";
+  const auto add = [&](const WaterfallRow& row, bool half) {
+    const std::string mark = half ? "**" : "";
+    const double fraction = static_cast<double>(row.time) / whole;
+    const double time =
+        step ? static_cast<double>(row.step_time) / static_cast<double>(usage.gpu_steps)
+             : static_cast<double>(row.time);
+    constexpr int kBar = 20;
+    out += "| " + mark + escaped(row.label) + mark + " | " + mark +
+           format_tenths_of_percent(row.tenths) + mark + " | " +
+           (half ? "" : bar(fraction, kBar, true)) + " | " + unit.format(time) + " |";
     if (report.price) {
-      out +=
-          " " + format_usd(cost::usd_per_day(fraction, usage.gpus, *report.price)).substr(1) + " |";
+      const double day = cost::usd_per_day(1, usage.gpus, *report.price);
+      out += " " + format_usd_part(fraction * day, day) + " |";
     }
     out += "\n";
   };
   for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
-    row(half == &view.idle ? "GPU idle" : "GPU busy", half->tenths, half->time, "", "**");
-    for (const WaterfallRow& each : half->rows) {
-      constexpr int kBar = 20;
-      const double fraction = static_cast<double>(each.time) / static_cast<double>(view.total);
-      row(each.label, each.tenths, each.time, bar(fraction, kBar, true), "");
-    }
+    add({.label = half == &view.idle ? "GPU idle" : "GPU busy",
+         .time = half->time,
+         .step_time = half->step_time,
+         .tenths = half->tenths},
+        true);
+    for (const WaterfallRow& row : half->rows) add(row, false);
   }
   out += "\n";
   for (const std::string& note : waterfall_notes(report)) out += escaped(note) + "\n\n";

@@ -202,12 +202,14 @@ TEST(WaterfallView, FoldsSmallCausesUnlessThereIsOnlyOne) {
   at(causes, model::Cause::kCopyH2d) = 1;
   at(causes, model::Cause::kCopyD2h) = 2;
   at(causes, model::Cause::kIdleGc) = 3;
-  const WaterfallView view = view_of(causes);
+  at(causes, model::Cause::kIdleHost) = 2;
+  const WaterfallView view = view_of(causes, causes);
   ASSERT_EQ(view.busy.rows.size(), 2U);
   EXPECT_EQ(view.busy.rows[1].label, "other busy time");
   EXPECT_EQ(view.busy.rows[1].time, 3);
-  ASSERT_EQ(view.idle.rows.size(), 1U);
-  EXPECT_EQ(view.idle.rows[0].label, "Python garbage collection");
+  ASSERT_EQ(view.idle.rows.size(), 2U);
+  EXPECT_EQ(view.idle.rows[0].label, "Python garbage collection");  // the largest of its half
+  EXPECT_EQ(view.idle.rows[1].label, "other host code");
   EXPECT_EQ(view.busy.time + view.idle.time, view.total);
   EXPECT_EQ(view.busy.tenths + view.idle.tenths, 1000);
 }

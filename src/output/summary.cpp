@@ -137,7 +137,7 @@ StepTime step_time(const Report& report) {
 
 std::string describe_step_time(const Report& report) {
   const StepTime time = step_time(report);
-  if (!time.known) return "no steps, so no step time";
+  if (!time.known) return "";
   std::string text = format_duration(time.recorded_ns) + " as recorded";
   if (!time.corrected) {
     return text + (time.why_not.empty() ? "" : "; not known without the profiler: " + time.why_not);
@@ -192,8 +192,17 @@ std::vector<std::string> waterfall_notes(const Report& report) {
         "How much of the communication is waiting for a later rank is not known: "
         "that takes the traces of several ranks.");
   }
+  const cost::Usage usage = cost::usage_of(report.job);
+  const auto whole = static_cast<double>(usage.gpu_time);
+  const auto in_steps = static_cast<double>(model::total(usage.step_causes));
+  constexpr double kAlmostAll = 0.99;
+  if (usage.gpu_steps > 0 && in_steps < kAlmostAll * whole) {
+    notes.push_back(
+        fmt::format("The steps cover {} of the window: shares are of the whole window, "
+                    "times per step of the steps alone.",
+                    format_percent(in_steps / whole)));
+  }
   const StepTime time = step_time(report);
-  const auto whole = static_cast<double>(model::total(report.job.causes));
   const double idle = whole - static_cast<double>(model::busy_time(report.job.causes));
   constexpr double kMuchProfiler = 0.97;
   constexpr double kMuchIdle = 0.05;

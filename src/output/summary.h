@@ -29,7 +29,7 @@ struct StepTime {
 };
 [[nodiscard]] StepTime step_time(const Report& report);
 
-// "36.6 ms as recorded, 33.1 ms (32.5–33.8 ms) without the profiler".
+// "36.6 ms as recorded, 33.1 ms (32.5–33.8 ms) without the profiler"; empty without steps.
 [[nodiscard]] std::string describe_step_time(const Report& report);
 
 // What must be known to read the waterfall right, a sentence each. Often none.

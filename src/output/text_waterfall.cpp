@@ -38,28 +38,38 @@ Ink ink_of(const WaterfallRow& row) {
 // A column of numbers to the right of the bars.
 struct Numbers {
   std::string title;
-  std::function<std::string(model::DurationNs)> text;
+  std::function<std::string(const WaterfallRow&)> text;
   int width = 0;
 };
 
 // Time per step, or in the whole window where there are no steps; then money, where priced.
 std::vector<Numbers> number_columns(const Report& report, model::DurationNs total) {
   const cost::Usage usage = cost::usage_of(report.job);
-  const double steps = usage.gpu_steps > 0 ? static_cast<double>(usage.gpu_steps) : 1;
-  DurationUnit unit = duration_unit(static_cast<double>(total) / steps);
-  if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
   std::vector<Numbers> columns;
-  columns.push_back(
-      {std::string(unit.name) + (usage.gpu_steps > 0 ? "/step" : ""),
-       [=](model::DurationNs t) { return unit.format(static_cast<double>(t) / steps); }});
+  const std::optional<double> step = usage.step_ns();
+  DurationUnit unit = duration_unit(step.value_or(static_cast<double>(total)));
+  if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
+  const auto steps = static_cast<double>(usage.gpu_steps);
+  columns.push_back({std::string(unit.name) + (step ? "/step" : ""), [=](const WaterfallRow& row) {
+                       return unit.format(step ? static_cast<double>(row.step_time) / steps
+                                               : static_cast<double>(row.time));
+                     }});
   if (report.price) {
     const double day = cost::usd_per_day(1, usage.gpus, *report.price);
     const auto whole = static_cast<double>(total);
-    columns.push_back({"$/day", [=](model::DurationNs t) {
-                         return format_usd_part(day * static_cast<double>(t) / whole, day);
+    columns.push_back({"$/day", [=](const WaterfallRow& row) {
+                         return format_usd_part(day * static_cast<double>(row.time) / whole, day);
                        }});
   }
   return columns;
+}
+
+// The line of a half.
+WaterfallRow row_of(const WaterfallHalf& half, bool idle) {
+  return {.label = idle ? "GPU idle" : "GPU busy",
+          .time = half.time,
+          .step_time = half.step_time,
+          .tenths = half.tenths};
 }
 
 struct Columns {
@@ -85,9 +95,9 @@ Columns arrange(const WaterfallView& view, const Report& report, int page_width)
   for (Numbers& numbers : columns.numbers) {
     numbers.width = display_width(numbers.title);
     for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
-      numbers.width = std::max(numbers.width, display_width(numbers.text(half->time)));
+      numbers.width = std::max(numbers.width, display_width(numbers.text(row_of(*half, false))));
       for (const WaterfallRow& row : half->rows) {
-        numbers.width = std::max(numbers.width, display_width(numbers.text(row.time)));
+        numbers.width = std::max(numbers.width, display_width(numbers.text(row)));
       }
     }
   }
@@ -123,7 +133,7 @@ void write_row(Page& page, const Columns& columns, double fraction, const Waterf
     spans.push_back({pad_right(drawn, columns.bar), ink});
   }
   for (const Numbers& numbers : columns.numbers) {
-    spans.push_back({std::string(kGap, ' ') + pad_left(numbers.text(row.time), numbers.width),
+    spans.push_back({std::string(kGap, ' ') + pad_left(numbers.text(row), numbers.width),
                      is_half ? Ink::kStrong : Ink::kPlain});
   }
   page.line(spans);
@@ -132,7 +142,7 @@ void write_row(Page& page, const Columns& columns, double fraction, const Waterf
 }  // namespace
 
 void write_waterfall(Page& page, const Report& report) {
-  const WaterfallView view = view_of(report.job.causes);
+  const WaterfallView view = view_of(report.job.causes, cost::usage_of(report.job).step_causes);
   page.heading("Where the GPU time goes");
   if (view.total == 0) {
     page.paragraph(kIndent, kIndent, {{"Nothing ran on a GPU in this trace."}});
@@ -149,8 +159,7 @@ void write_waterfall(Page& page, const Report& report) {
 
   for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
     const bool idle = half == &view.idle;
-    write_row(page, columns, 0,
-              {idle ? "GPU idle" : "GPU busy", {}, false, half->time, half->tenths}, true);
+    write_row(page, columns, 0, row_of(*half, idle), true);
     for (const WaterfallRow& row : half->rows) {
       const double fraction = static_cast<double>(row.time) / static_cast<double>(view.total);
       write_row(page, columns, fraction, row, false);

@@ -1,6 +1,6 @@
 #include "output/waterfall_view.h"
 
-#include <span>
+#include <algorithm>
 
 #include "output/units.h"
 
@@ -17,21 +17,37 @@ bool is_idle(CauseGroup group) {
   return group == CauseGroup::kIdle || group == CauseGroup::kUnattributed;
 }
 
-WaterfallHalf half_of(const model::CauseTimes& causes, bool idle, model::DurationNs total) {
+WaterfallHalf half_of(const model::CauseTimes& causes, const model::CauseTimes& step_causes,
+                      bool idle, model::DurationNs total) {
   WaterfallHalf half;
+  model::DurationNs largest = 0;
+  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
+    if (is_idle(model::cause_info(static_cast<Cause>(i)).group) != idle) continue;
+    half.time += causes[i];
+    half.step_time += step_causes[i];
+    largest = std::max(largest, causes[i]);
+  }
   std::vector<WaterfallRow> small;
   for (std::size_t i = 0; i < model::kCauseCount; ++i) {
     const model::CauseInfo& info = model::cause_info(static_cast<Cause>(i));
     if (causes[i] == 0 || is_idle(info.group) != idle) continue;
-    half.time += causes[i];
-    WaterfallRow row{std::string(info.title), info.group, info.avoidable, causes[i], 0};
-    (causes[i] < total / kSmall ? small : half.rows).push_back(std::move(row));
+    const bool fold = causes[i] < total / kSmall && causes[i] != largest;
+    (fold ? small : half.rows)
+        .push_back({.label = std::string(info.title),
+                    .group = info.group,
+                    .avoidable = info.avoidable,
+                    .time = causes[i],
+                    .step_time = step_causes[i]});
   }
   if (small.size() == 1) half.rows.push_back(small.front());
   if (small.size() > 1) {
-    WaterfallRow other{idle ? "other idle time" : "other busy time",
-                       idle ? CauseGroup::kIdle : CauseGroup::kCompute, false, 0, 0};
-    for (const WaterfallRow& row : small) other.time += row.time;
+    WaterfallRow other;
+    other.label = idle ? "other idle time" : "other busy time";
+    other.group = idle ? CauseGroup::kIdle : CauseGroup::kCompute;
+    for (const WaterfallRow& row : small) {
+      other.time += row.time;
+      other.step_time += row.step_time;
+    }
     half.rows.push_back(std::move(other));
   }
   return half;
@@ -39,11 +55,11 @@ WaterfallHalf half_of(const model::CauseTimes& causes, bool idle, model::Duratio
 
 }  // namespace
 
-WaterfallView view_of(const model::CauseTimes& causes) {
+WaterfallView view_of(const model::CauseTimes& causes, const model::CauseTimes& step_causes) {
   WaterfallView view;
   view.total = model::total(causes);
-  view.busy = half_of(causes, false, view.total);
-  view.idle = half_of(causes, true, view.total);
+  view.busy = half_of(causes, step_causes, false, view.total);
+  view.idle = half_of(causes, step_causes, true, view.total);
 
   std::vector<WaterfallRow*> rows;
   for (WaterfallRow& row : view.busy.rows) rows.push_back(&row);

@@ -14,13 +14,15 @@ struct WaterfallRow {
   model::CauseGroup group = model::CauseGroup::kCompute;
   bool avoidable = false;
   model::DurationNs time = 0;
-  std::int64_t tenths = 0;  // of a percent of the whole
+  model::DurationNs step_time = 0;  // of it, within steps
+  std::int64_t tenths = 0;          // of a percent of the whole
 };
 
 // The rows of one half; its time and tenths are the sums of theirs.
 struct WaterfallHalf {
   std::vector<WaterfallRow> rows;
   model::DurationNs time = 0;
+  model::DurationNs step_time = 0;
   std::int64_t tenths = 0;
 };
 
@@ -30,9 +32,10 @@ struct WaterfallView {
   model::DurationNs total = 0;
 };
 
-// Causes below 0.5% share one row per half, called "other …", unless there is only one of them. All
-// tenths add up to 1000 (or to 0 when there is
+// Causes below 0.5% share one row per half, called "other …", unless there is only one of them;
+// the largest of a half always has its own. All tenths add up to 1000 (or to 0 when there is
 // no time at all).
-[[nodiscard]] WaterfallView view_of(const model::CauseTimes& causes);
+[[nodiscard]] WaterfallView view_of(const model::CauseTimes& causes,
+                                    const model::CauseTimes& step_causes);
 
 }  // namespace pyrometer::output
