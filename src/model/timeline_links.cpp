@@ -21,7 +21,7 @@ class CallsByCorrelation {
     }
     if (high == 0) return;
     constexpr std::uint64_t kSlack = 1 << 16;
-    if (high - low_ < 4 * std::uint64_t{calls.size()} + kSlack) {
+    if (high - low_ < 16 * std::uint64_t{calls.size()} + kSlack) {
       direct_.assign(high - low_ + 1, kNone);
     }
     for (Index i = 0; i < calls.size(); ++i) {

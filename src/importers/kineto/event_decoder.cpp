@@ -38,16 +38,15 @@ template <typename Int>
 void decode_integer(const char* base, Token t, Int& out) {
   std::uint64_t small = 0;
   const char* end = read_unsigned(base + *t, small);
-  std::int64_t value = 0;
-  if (end != nullptr && ends_scalar(*end) && small <= std::numeric_limits<std::int32_t>::max()) {
-    value = static_cast<std::int64_t>(small);
-  } else {
-    const auto parsed = parse_integer(number_text(base, t));
-    if (!parsed) return;
-    value = std::clamp<std::int64_t>(*parsed, std::numeric_limits<Int>::min(),
-                                     std::numeric_limits<Int>::max());
+  const auto max = static_cast<std::uint64_t>(std::numeric_limits<Int>::max());
+  if (end != nullptr && ends_scalar(*end) && small <= max) {
+    out = static_cast<Int>(small);
+    return;
   }
-  out = static_cast<Int>(value);
+  const auto parsed = parse_integer(number_text(base, t));
+  if (!parsed) return;
+  out = static_cast<Int>(std::clamp<std::int64_t>(*parsed, std::numeric_limits<Int>::min(),
+                                                  std::numeric_limits<Int>::max()));
 }
 
 void decode_float(const char* base, Token t, float& out) {
@@ -94,6 +93,9 @@ bool has_args(Category category) {
 bool is_flow(char phase) { return phase == 's' || phase == 'f' || phase == 't'; }
 
 }  // namespace
+
+EventDecoder::EventDecoder() : extras_(std::make_unique<Extras>()) {}
+EventDecoder::~EventDecoder() = default;
 
 Token EventDecoder::decode(const Chunk& chunk, Token t, ChunkRows& out) {
   chunk_ = chunk;
@@ -214,6 +216,10 @@ Token EventDecoder::decode_args(Token t, Event& event) {
     const Token behind = skip_out(base, t, 1);
     return behind != nullptr ? behind : stop_at_nul(t);
   }
+  if (event.category != Category::kCpuOp && event.category != Category::kApi) {
+    *extras_ = {};
+    event.has_extras = true;
+  }
   while (base[*t] != '}') {
     if (base[*t] == ',') {
       ++t;
@@ -239,101 +245,111 @@ Token EventDecoder::decode_args(Token t, Event& event) {
 
 void EventDecoder::decode_arg(ArgKey key, Token value, Token next, Event& event) {
   const char* base = chunk_.base;
-  Args& args = event.args;
   switch (key) {
     case ArgKey::kOther:
       break;
     case ArgKey::kCorrelation:
-      decode_unsigned(base, value, args.correlation);
+      decode_unsigned(base, value, event.correlation);
       break;
     case ArgKey::kDevice:
-      decode_integer(base, value, args.device);
+    case ArgKey::kDeviceId:
+      decode_integer(base, value, event.device);
       break;
     case ArgKey::kStream:
-      decode_integer(base, value, args.stream);
+      decode_integer(base, value, event.stream);
       break;
-    case ArgKey::kGrid:
-      decode_triple(base, value, args.config.grid);
-      args.has_config = true;
-      break;
-    case ArgKey::kBlock:
-      decode_triple(base, value, args.config.block);
-      args.has_config = true;
-      break;
-    case ArgKey::kRegisters:
-      decode_integer(base, value, args.config.registers_per_thread);
-      args.has_config = true;
-      break;
-    case ArgKey::kSharedMemory:
-      decode_integer(base, value, args.config.shared_memory_bytes);
-      args.has_config = true;
-      break;
-    case ArgKey::kBlocksPerSm:
-      decode_float(base, value, args.config.blocks_per_sm);
-      args.has_config = true;
-      break;
-    case ArgKey::kOccupancy:
-      decode_float(base, value, args.config.occupancy_pct);
-      args.has_config = true;
-      break;
-    case ArgKey::kGraphNode: {
-      std::uint64_t node = 0;
-      decode_unsigned(base, value, node);
-      args.graph_node = static_cast<std::uint32_t>(node);
-      break;
-    }
     case ArgKey::kBytes:
-      decode_integer(base, value, args.bytes);
-      break;
-    case ArgKey::kCopyKind:
-      if (base[*value] == '"') args.copy_kind = string_at(base, value);
+      decode_integer(base, value, event.bytes);
       break;
     case ArgKey::kInputDims:
-      args.shapes = intern_value(value, next);
+      event.shapes = intern_value(value, next);
       break;
     case ArgKey::kInputType:
-      args.dtypes = intern_value(value, next);
+      event.dtypes = intern_value(value, next);
+      break;
+    default:
+      if (event.has_extras) decode_extra(key, value, next);
+  }
+}
+
+void EventDecoder::decode_extra(ArgKey key, Token value, Token next) {
+  const char* base = chunk_.base;
+  model::KernelConfig& config = extras_->config;
+  CommRow& comm = extras_->comm;
+  switch (key) {
+    case ArgKey::kGrid:
+      decode_triple(base, value, config.grid);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kBlock:
+      decode_triple(base, value, config.block);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kRegisters:
+      decode_integer(base, value, config.registers_per_thread);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kSharedMemory:
+      decode_integer(base, value, config.shared_memory_bytes);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kBlocksPerSm:
+      decode_float(base, value, config.blocks_per_sm);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kOccupancy:
+      decode_float(base, value, config.occupancy_pct);
+      extras_->has_config = true;
+      break;
+    case ArgKey::kGraphNode: {
+      // CUPTI puts the graph's id into the upper half.
+      std::uint64_t node = 0;
+      decode_unsigned(base, value, node);
+      extras_->graph_node = static_cast<std::uint32_t>(node);
+      break;
+    }
+    case ArgKey::kCopyKind:
+      if (base[*value] == '"') extras_->copy_kind = string_at(base, value);
       break;
     case ArgKey::kCollective:
-      args.comm.collective = intern_string(value);
-      args.has_comm = true;
+      comm.collective = intern_string(value);
+      extras_->has_comm = true;
       break;
     case ArgKey::kDtype:
-      args.comm.dtype = intern_string(value);
+      comm.dtype = intern_string(value);
       break;
     case ArgKey::kGroupName:
-      args.comm.process_group = intern_string(value);
-      args.has_comm = true;
+      comm.process_group = intern_string(value);
+      extras_->has_comm = true;
       break;
     case ArgKey::kGroupRanks:
-      args.comm.group_ranks = intern_value(value, next);
+      comm.group_ranks = intern_value(value, next);
       break;
     case ArgKey::kInElements:
-      decode_integer(base, value, args.comm.in_elements);
+      decode_integer(base, value, comm.in_elements);
       break;
     case ArgKey::kOutElements:
-      decode_integer(base, value, args.comm.out_elements);
+      decode_integer(base, value, comm.out_elements);
       break;
     case ArgKey::kGroupSize:
-      decode_integer(base, value, args.comm.group_size);
+      decode_integer(base, value, comm.group_size);
       break;
     case ArgKey::kSequence:
-      decode_integer(base, value, args.comm.sequence);
+      decode_integer(base, value, comm.sequence);
       break;
     case ArgKey::kTotalAllocated:
-      decode_integer(base, value, args.total_allocated);
+      decode_integer(base, value, extras_->total_allocated);
       break;
     case ArgKey::kTotalReserved:
-      decode_integer(base, value, args.total_reserved);
+      decode_integer(base, value, extras_->total_reserved);
       break;
     case ArgKey::kDeviceType:
-      decode_integer(base, value, args.device_type);
-      break;
-    case ArgKey::kDeviceId:
-      decode_integer(base, value, args.device);
+      decode_integer(base, value, extras_->device_type);
       break;
     case ArgKey::kName:
-      args.name = intern_string(value);
+      extras_->name = intern_string(value);
+      break;
+    default:
       break;
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "importers/kineto/keys.h"
@@ -23,6 +24,11 @@ class EventDecoder {
     std::int64_t offset = 0;
   };
 
+  EventDecoder();
+  EventDecoder(const EventDecoder&) = delete;
+  EventDecoder& operator=(const EventDecoder&) = delete;
+  ~EventDecoder();
+
   // Decodes the event whose `{` is token `t` and adds its rows to `out`. Returns the token behind
   // its `}`, or nullptr when the text is not an event as JSON has it; then stopped_at() is the
   // token it broke at, and nothing was added. The token list must end as tokens.h says.
@@ -34,10 +40,11 @@ class EventDecoder {
 
  private:
   struct Event;
-  struct Args;
+  struct Extras;
 
   [[nodiscard]] Token decode_args(Token t, Event& event);
   void decode_arg(ArgKey key, Token value, Token next, Event& event);
+  void decode_extra(ArgKey key, Token value, Token next);
   [[nodiscard]] LocalId intern_string(Token value);
   [[nodiscard]] LocalId intern_value(Token value, Token next);
 
@@ -66,6 +73,7 @@ class EventDecoder {
   ChunkRows* out_ = nullptr;
   Token stopped_at_ = nullptr;
 
+  std::unique_ptr<Extras> extras_;
   LocalNames names_;
   LocalThreads threads_;
   LocalConfigs configs_;

@@ -41,6 +41,13 @@ bool id_number(std::string_view text, std::int64_t& value) {
   return !digits.empty();
 }
 
+// A plain number without quotes or sign, as nearly all ids are.
+bool small_number(const char* base, Token t, std::uint64_t& value) {
+  if (t == nullptr) return false;
+  const char* end = read_unsigned(base + *t, value);
+  return end != nullptr && ends_scalar(*end) && value < (std::uint64_t{1} << 62);
+}
+
 // "stream 7", as the traces of 2021 name their device rows.
 bool trailing_number(std::string_view text, std::int64_t& value) {
   std::size_t first = text.size();
@@ -116,12 +123,12 @@ void EventDecoder::emit_complete(const Event& event) {
   switch (event.category) {
     case Category::kCpuOp:
       out_->host_ops.push_back(host_row(event, end));
-      out_->host_ops.back().shapes = event.args.shapes;
-      out_->host_ops.back().dtypes = event.args.dtypes;
+      out_->host_ops.back().shapes = event.shapes;
+      out_->host_ops.back().dtypes = event.dtypes;
       break;
     case Category::kApi:
       out_->api_calls.push_back(host_row(event, end));
-      out_->api_calls.back().correlation = event.args.correlation;
+      out_->api_calls.back().correlation = event.correlation;
       out_->hip_names = out_->hip_names || names_.traits(event.name).is_hip;
       break;
     case Category::kKernel:
@@ -162,9 +169,9 @@ void EventDecoder::emit_half(const Event& event) {
   if (!event.has_time) return count(Mishap::kMissingTime, event);
   HalfRow half;
   half.row = host_row(event, event.time);
-  half.row.correlation = event.args.correlation;
-  half.row.shapes = event.args.shapes;
-  half.row.dtypes = event.args.dtypes;
+  half.row.correlation = event.correlation;
+  half.row.shapes = event.shapes;
+  half.row.dtypes = event.dtypes;
   half.offset = offset_of(event);
   half.category = event.category;
   half.begins = event.phase == 'B';
@@ -172,48 +179,53 @@ void EventDecoder::emit_half(const Event& event) {
 }
 
 void EventDecoder::emit_metadata(const Event& event) {
-  if (names_.text(event.name) != "thread_name" || event.args.name == 0) return;
-  out_->thread_names.push_back({thread_of(event), event.args.name});
+  if (names_.text(event.name) != "thread_name" || !event.has_extras) return;
+  if (extras_->name != 0) out_->thread_names.push_back({thread_of(event), extras_->name});
 }
 
 void EventDecoder::emit_memory(const Event& event) {
   if (!event.has_time) return count(Mishap::kMissingTime, event);
-  const Args& args = event.args;
-  if (args.bytes == Args::kAbsent) return;
+  if (event.bytes == Event::kAbsent || !event.has_extras) return;
   MemoryRow row;
   row.time = event.time;
-  row.bytes = args.bytes;
-  row.total_allocated = args.total_allocated;
-  row.total_reserved = args.total_reserved;
+  row.bytes = event.bytes;
+  row.total_allocated = extras_->total_allocated;
+  row.total_reserved = extras_->total_reserved;
   // c10::DeviceType 0 is the CPU. Traces before 2021-09 have no type, and -1 as the CPU's id.
-  const bool host = args.device_type == 0 || args.device == Args::kAbsent || args.device < 0;
-  if (!host && args.device <= kMaxDeviceNumber) row.device = static_cast<std::int16_t>(args.device);
+  const bool host = extras_->device_type == 0 || event.device < 0;
+  if (!host && event.device <= kMaxDeviceNumber) {
+    row.device = static_cast<std::int16_t>(event.device);
+  }
   out_->memory.push_back(row);
 }
 
 void EventDecoder::emit_activity(const Event& event, ActivityKind kind, std::int64_t end) {
-  const Args& args = event.args;
   ActivityRow row;
   row.start = event.time;
   row.end = end;
-  row.correlation = args.correlation;
+  row.correlation = event.correlation;
   row.name = event.name;
   row.kind = kind;
-  row.graph_node = args.graph_node;
   place_on_device(event, row.device, row.stream);
-  if (kind == ActivityKind::kKernel) {
-    if (args.has_config) row.config = configs_.intern(args.config);
-    if (args.has_comm) {
-      row.comm = static_cast<std::uint32_t>(out_->comms.size());
-      out_->comms.push_back(args.comm);
+  if (event.has_extras) {
+    row.graph_node = extras_->graph_node;
+    if (kind == ActivityKind::kKernel && extras_->has_config) {
+      row.config = configs_.intern(extras_->config);
     }
-  } else {
-    if (args.bytes != Args::kAbsent && args.bytes >= 0) row.bytes = args.bytes;
+    if (kind == ActivityKind::kKernel && extras_->has_comm) {
+      row.comm = static_cast<std::uint32_t>(out_->comms.size());
+      out_->comms.push_back(extras_->comm);
+    }
+  }
+  if (kind != ActivityKind::kKernel) {
+    if (event.bytes >= 0) row.bytes = event.bytes;
     row.copy = CopyKind::kD2D;
     if (kind == ActivityKind::kCopy) {
       row.copy = names_.traits(event.name).copy;
       row.host = names_.traits(event.name).host;
-      if (row.copy == CopyKind::kUnknown) classify_copy(args.copy_kind, row.copy, row.host);
+      if (row.copy == CopyKind::kUnknown && event.has_extras) {
+        classify_copy(extras_->copy_kind, row.copy, row.host);
+      }
     }
   }
   out_->activities.push_back(row);
@@ -223,7 +235,7 @@ void EventDecoder::emit_sync(const Event& event, std::int64_t end) {
   SyncRow row;
   row.start = event.time;
   row.end = end;
-  row.correlation = event.args.correlation;
+  row.correlation = event.correlation;
   row.name = event.name;
   place_on_device(event, row.device, row.stream);
   out_->syncs.push_back(row);
@@ -239,6 +251,13 @@ HostRow EventDecoder::host_row(const Event& event, std::int64_t end) {
 }
 
 LocalId EventDecoder::thread_of(const Event& event) {
+  std::uint64_t small_pid = 0;
+  std::uint64_t small_tid = 0;
+  if (small_number(chunk_.base, event.pid, small_pid) &&
+      small_number(chunk_.base, event.tid, small_tid)) {
+    return threads_.intern(static_cast<std::int64_t>(small_pid),
+                           static_cast<std::int64_t>(small_tid));
+  }
   const std::string_view pid_text = id_text(chunk_.base, event.pid);
   const std::string_view tid_text = id_text(chunk_.base, event.tid);
   std::int64_t pid = 0;
@@ -255,8 +274,8 @@ LocalId EventDecoder::thread_of(const Event& event) {
 void EventDecoder::place_on_device(const Event& event, std::int32_t& device, std::int32_t& stream) {
   // CUPTI's "no stream" and "no device", an unsigned -1.
   constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
-  std::int64_t number = event.args.device;
-  if (number == Args::kAbsent) {
+  std::int64_t number = event.device;
+  if (number == Event::kAbsent) {
     const bool known = id_number(id_text(chunk_.base, event.pid), number) && number >= 0 &&
                        number < kMaxDeviceNumber;
     if (!known) {
@@ -265,8 +284,8 @@ void EventDecoder::place_on_device(const Event& event, std::int32_t& device, std
     }
   }
   device = to_int32(number);
-  number = event.args.stream;
-  if (number == Args::kAbsent && !trailing_number(id_text(chunk_.base, event.tid), number)) {
+  number = event.stream;
+  if (number == Event::kAbsent && !trailing_number(id_text(chunk_.base, event.tid), number)) {
     number = 0;
   }
   stream = number == kUnsignedMinusOne ? -1 : to_int32(number);
