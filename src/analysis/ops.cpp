@@ -237,15 +237,21 @@ Attributed attributed(const model::RankTimeline& t, Interval window) {
   return sum;
 }
 
+// One step of a recurrent layer, forward.
+bool is_rnn_cell(std::string_view name) {
+  constexpr auto kAbsent = std::string_view::npos;
+  if (name.find("backward") != kAbsent || name.find("Backward") != kAbsent) return false;
+  for (const char* cell : {"lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}) {
+    if (name.find(cell) != kAbsent) return true;
+  }
+  return false;
+}
+
 void set_facts(const model::RankTimeline& t, const model::RankAnalysis& a, FactWriter& facts) {
   std::vector<bool> is_cell(t.names.size(), false);
   for (const OpRow& row : a.host.ops) {
     const std::string_view name = t.name(row.name);
-    is_cell[row.name] =
-        !row.is_annotation && (name.find("lstm_cell") != std::string_view::npos ||
-                               name.find("gru_cell") != std::string_view::npos ||
-                               name.find("rnn_tanh_cell") != std::string_view::npos ||
-                               name.find("rnn_relu_cell") != std::string_view::npos);
+    is_cell[row.name] = !row.is_annotation && is_rnn_cell(name);
   }
   double count = 0;
   double stepped_count = 0;

@@ -1,6 +1,7 @@
 #include "analysis/patterns.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ constexpr double kOutlierSigmas = 3;
 constexpr double kOutlierExcess = 1.1;    // over the median
 constexpr double kLeastDeviation = 0.01;  // of the median: steps are never more regular than that
 constexpr std::size_t kMinStepsForOutliers = 5;
+constexpr double kHostBoundShare = 0.1;  // of time with an empty queue
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
@@ -153,7 +155,30 @@ void find_sequences(const model::RankTimeline& t, model::RankAnalysis& a, FactWr
   a.patterns.sequences = std::move(sequences);
 }
 
-void find_outliers(model::RankAnalysis& a, FactWriter& facts) {
+// Lengths of the steps for comparison. While the device lags behind the host, the host's pace is
+// that of a queue which fills and blocks, and says nothing about steps: there, from the end of one
+// step's device work to the end of the next one's.
+std::vector<double> step_lengths(const model::RankTimeline& t, const model::RankAnalysis& a) {
+  const std::size_t steps = a.steps.steps.size();
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i < steps; ++i) {
+    lengths.push_back(static_cast<double>(comparable_length(a.steps, i)));
+  }
+  if (a.facts.value_or(FactId::kLaunchQueueEmptyShare, 1) >= kHostBoundShare) return lengths;
+  std::vector<model::TimeNs> ends(steps, std::numeric_limits<model::TimeNs>::min());
+  for (Index i = 0; i < t.activities.size(); ++i) {
+    const std::size_t step = step_of_activity(t, a.steps, i);
+    if (step < steps) ends[step] = std::max(ends[step], t.activities.end[i]);
+  }
+  if (!std::is_sorted(ends.begin(), ends.end()) ||
+      ends.front() == std::numeric_limits<model::TimeNs>::min()) {
+    return lengths;  // a step without device work
+  }
+  for (std::size_t i = 1; i < steps; ++i) lengths[i] = static_cast<double>(ends[i] - ends[i - 1]);
+  return lengths;
+}
+
+void find_outliers(const model::RankTimeline& t, model::RankAnalysis& a, FactWriter& facts) {
   const auto& steps = a.steps.steps;
   const std::size_t first = first_steady_step(a.steps);
   if (steps.size() - first < kMinStepsForOutliers) {
@@ -162,10 +187,8 @@ void find_outliers(model::RankAnalysis& a, FactWriter& facts) {
                   "fewer than five steady steps");
     return;
   }
-  std::vector<double> lengths;
-  for (std::size_t i = first; i < steps.size(); ++i) {
-    lengths.push_back(static_cast<double>(comparable_length(a.steps, i)));
-  }
+  std::vector<double> lengths = step_lengths(t, a);
+  lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
   const double centre = median(lengths);
   // 1.4826 makes the median deviation the standard deviation of normally distributed values.
   const double sigma = std::max(1.4826 * median_deviation(lengths), kLeastDeviation * centre);
@@ -180,7 +203,7 @@ void find_outliers(model::RankAnalysis& a, FactWriter& facts) {
     excess += lengths[i] - centre;
     StepOutlier outlier;
     outlier.step = static_cast<Index>(first + i);
-    outlier.length = comparable_length(a.steps, first + i);
+    outlier.length = static_cast<DurationNs>(lengths[i]);
     outlier.sigmas = sigmas;
     a.patterns.outliers.push_back(outlier);
   }
@@ -202,7 +225,7 @@ void find_patterns(const model::RankTimeline& t, model::RankAnalysis& a) {
   a.patterns.same_sequence_every_step = false;
   find_sequences(t, a, facts);
   compare_steps(t, a, facts);
-  find_outliers(a, facts);
+  find_outliers(t, a, facts);
 }
 
 }  // namespace pyrometer::analysis

@@ -6,8 +6,8 @@
 
 namespace pyrometer::analysis {
 
-// Fills Patterns (all but the critical path) and the patterns.* facts. Needs `classes`, `steps` and
-// `kernels`.
+// Fills Patterns (all but the critical path) and the patterns.* facts. Needs `classes`, `steps`,
+// `kernels` and `launch`.
 void find_patterns(const model::RankTimeline& timeline, model::RankAnalysis& analysis);
 
 }  // namespace pyrometer::analysis
