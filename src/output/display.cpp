@@ -125,6 +125,41 @@ std::string without_signature(std::string_view name) {
   return std::string(name);
 }
 
+// Skips a balanced group that begins at `begin`, such as "(int, f<long>)"; the end of the text when
+// it never ends.
+std::size_t after_group(std::string_view text, std::size_t begin, char open, char close) {
+  int depth = 0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == open) ++depth;
+    if (text[i] == close && --depth == 0) return i + 1;
+  }
+  return text.size();
+}
+
+// "g<f(int)::{lambda()#1}::operator()() const::{lambda(float)#2}>" → "g<f>": a functor is known by
+// the function that it was written in.
+std::string without_lambdas(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size();) {
+    const std::string_view rest = name.substr(i);
+    if (rest.starts_with("::{lambda(")) {
+      i = after_group(name, i + 2, '{', '}');
+    } else if (rest.starts_with("::operator()")) {
+      i += 12;
+    } else if (rest.front() == '(' && !out.empty() && !rest.starts_with(kAnonymous) &&
+               (is_identifier(out.back()) || out.back() == '>')) {
+      i = after_group(name, i, '(', ')');
+    } else if (rest.starts_with("() const")) {
+      i += 8;
+    } else if (rest.starts_with(" const::")) {
+      i += 6;
+    } else {
+      out += name[i++];
+    }
+  }
+  return out;
+}
+
 // "at::native::f<c10::Half>" → "f<Half>".
 std::string without_namespaces(std::string_view name) {
   std::string out;
@@ -225,7 +260,7 @@ std::string shorten_symbol(std::string_view name, int width, bool unicode) {
   if (fits()) return text;
   text = without_signature(text);
   if (fits()) return text;
-  text = without_namespaces(text);
+  text = without_namespaces(without_lambdas(text));
   for (std::size_t at = text.find("> >"); at != std::string::npos; at = text.find("> >", at)) {
     text.erase(at + 1, 1);
   }

@@ -26,8 +26,8 @@ namespace pyrometer::output {
 [[nodiscard]] std::string shorten_middle(std::string_view text, int width, bool unicode);
 
 // The same for names of kernels and operators. Before anything is cut out of the middle, parts that
-// tell little go, as far as needed: the return type and the argument list, then the namespaces,
-// then nested template arguments.
+// tell little go, as far as needed: the return type and the argument list, then lambdas, argument
+// lists of functors and namespaces, then nested template arguments.
 [[nodiscard]] std::string shorten_symbol(std::string_view name, int width, bool unicode);
 
 // `text` and spaces up to `width` columns, on the right or on the left. Longer text stays.

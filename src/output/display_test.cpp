@@ -82,6 +82,17 @@ TEST(Shorten, KernelNamesLoseWhatTellsLittleFirst) {
   EXPECT_EQ(shorten_symbol(name, 30, true), "vectorized_element…, array<…>>");
 }
 
+TEST(Shorten, FunctorsAreKnownByTheirFunction) {
+  const std::string name =
+      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+      "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::"
+      "{lambda()#7}::operator()() const::{lambda(float)#1}>(at::TensorIteratorBase&, "
+      "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
+      "const::{lambda(float)#1} const&)::{lambda(int)#1}>(int, long)";
+  EXPECT_EQ(shorten_symbol(name, 80, true),
+            "elementwise_kernel<128, 4, gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>");
+}
+
 TEST(Shorten, NamesThatOnlyLookLikeCppStayWhole) {
   EXPECT_EQ(shorten_symbol("(anonymous namespace)::f(int)", 40, true),
             "(anonymous namespace)::f(int)");

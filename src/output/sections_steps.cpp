@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -66,14 +68,14 @@ void add_steps(const Report& report, const SectionStyle& style, std::vector<Sect
   const DurationUnit unit = column_unit(static_cast<double>(stats.max));
   section.table.columns = {number_column("step"), duration_column("", unit),
                            number_column("× median"),
-                           text_column("most of what it took beyond the mean step")};
+                           text_column("largest excess over the mean step")};
   const std::size_t shown = shown_rows(order.size(), style);
   for (std::size_t k = 0; k < shown; ++k) {
     const model::Step& step = steps.steps[order[k]];
     const auto length = static_cast<double>(step.span.length());
     section.table.rows.push_back(
         {std::to_string(step.number), unit.format(length),
-         stats.p50 > 0 ? format_number(length / static_cast<double>(stats.p50)) : "–",
+         stats.p50 > 0 ? fmt::format("{:.2f}", length / static_cast<double>(stats.p50)) : "–",
          excess_of(view.analysis.waterfall, order[k])});
   }
   note_rest(section, shown, order.size());
