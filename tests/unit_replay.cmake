@@ -1,5 +1,6 @@
 pyrometer_test(replay_test
   SOURCES
+    src/analysis/dilation_test.cpp
     src/analysis/replay_property_test.cpp
     src/analysis/replay_test.cpp
     tests/support/random_timeline.cpp
