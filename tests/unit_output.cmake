@@ -13,7 +13,10 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME output.schema
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/check_report_schema
           $<TARGET_FILE:render_sample>)
-set_tests_properties(output.schema PROPERTIES TIMEOUT 120)
+add_test(NAME output.goldens
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/check_report_goldens
+          $<TARGET_FILE:render_sample>)
+set_tests_properties(output.schema output.goldens PROPERTIES TIMEOUT 120 LABELS unit)
 
 pyrometer_test(output_test
   SOURCES

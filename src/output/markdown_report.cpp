@@ -126,20 +126,12 @@ std::string head_of(const Report& report) {
     out += "**" + escaped(report.diagnosis.verdict) + "**\n\n";
   }
   out += "- trace: " + escaped(describe_files(report)) + "\n";
-  out += "- job: " +
-         escaped(describe_gpus(report) + " · " + describe_ranks(report) + " · " +
-                 describe_steps(report) + " · " + describe_window(report)) +
-         "\n";
-  const std::string step = describe_step_time(report);
-  if (!step.empty()) out += "- step: " + escaped(step) + "\n";
-  if (report.price) {
-    const std::int64_t gpus = cost::usage_of(report.job).gpus;
-    out += "- price: " +
-           escaped(format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour, " +
-                   format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +
-                   count_of(gpus, "GPU")) +
-           "\n";
-  }
+  const auto add = [&](const std::string& label, const std::string& text) {
+    if (!text.empty()) out += "- " + label + ": " + escaped(text) + "\n";
+  };
+  add("job", describe_job(report));
+  add("step", describe_step_time(report));
+  add("price", describe_price(report));
   return out + "\n";
 }
 

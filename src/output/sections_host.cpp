@@ -52,7 +52,7 @@ void add_launch_lines(const model::LaunchStats& launch, const SectionStyle& styl
           " of the time and holds " + format_number(launch.queue_length_mean) +
           " on average, at most " + format_count(static_cast<double>(launch.queue_length_max)) +
           ".";
-  section.lines.push_back(line);
+  section.lines.push_back(std::move(line));
   section.lines.push_back(
       "Launch to start: p50 " + text(launch.latency_p50) + ", p95 " + text(launch.latency_p95) +
       " into an empty queue; p50 " + text(launch.queue_delay_p50) +

@@ -4,7 +4,7 @@
 namespace pyrometer::output {
 namespace {
 
-// "a, b, c and 5 more": the kernels of a sequence.
+// The first kernels of a sequence.
 std::string sequence_name(const RankView& view, const std::vector<model::NameId>& kernels) {
   constexpr std::size_t kNamed = 2;
   std::string text;
@@ -12,7 +12,6 @@ std::string sequence_name(const RankView& view, const std::vector<model::NameId>
     if (i > 0) text += ", ";
     text += view.timeline.name(kernels[i]);
   }
-  if (kernels.size() > kNamed) text += " and " + std::to_string(kernels.size() - kNamed) + " more";
   return text;
 }
 

@@ -39,15 +39,15 @@ void add_curve(const model::MemoryCurve& curve, const std::string& label, const 
   if (curve.growth_per_step > 0 && curve.growth_r >= kTrend) {
     text += "; grows by " + format_bytes(curve.growth_per_step) + " per step";
   }
-  section.lines.push_back(text + ".");
+  section.lines.push_back(sentence(text));
   std::vector<double> allocated;
   for (const model::MemoryPoint& point : curve.curve) {
     if (point.allocated >= 0) allocated.push_back(static_cast<double>(point.allocated));
   }
   if (allocated.empty()) return;
   const double highest = *std::max_element(allocated.begin(), allocated.end());
-  section.lines.push_back(label + "allocated, up to " + format_bytes(highest) + ": " +
-                          sparkline(allocated, highest, curve_width(style), style.unicode));
+  section.lines.push_back(label + "Allocated over the window, up to " + format_bytes(highest) +
+                          ": " + sparkline(allocated, highest, curve_width(style), style.unicode));
 }
 
 }  // namespace

@@ -88,6 +88,28 @@ std::string describe_steps(const Report& report) {
   return range_text(*counts.begin(), *counts.rbegin()) + (one ? " step" : " steps");
 }
 
+std::string describe_window(const Report& report) {
+  model::DurationNs longest = 0;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    longest = std::max(longest, rank.steps.window.length());
+  }
+  if (longest == 0) return "";
+  return " · " + format_duration(static_cast<double>(longest)) + " window";
+}
+
+std::string describe_job(const Report& report) {
+  return describe_gpus(report) + " · " + describe_ranks(report) + " · " + describe_steps(report) +
+         describe_window(report);
+}
+
+std::string describe_price(const Report& report) {
+  const std::int64_t gpus = cost::usage_of(report.job).gpus;
+  if (!report.price || gpus == 0) return "";
+  return format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour (" + report.price->source +
+         "): " + format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +
+         count_of(gpus, "GPU");
+}
+
 std::string describe_files(const Report& report) {
   std::vector<std::string> names;
   for (const model::RankTimeline& rank : report.timeline.ranks) {
@@ -98,14 +120,6 @@ std::string describe_files(const Report& report) {
   if (names.empty()) return "";
   if (names.size() == 1) return names.front();
   return names.front() + fmt::format(" and {} more", names.size() - 1);
-}
-
-std::string describe_window(const Report& report) {
-  model::DurationNs longest = 0;
-  for (const model::RankAnalysis& rank : report.job.ranks) {
-    longest = std::max(longest, rank.steps.window.length());
-  }
-  return format_duration(static_cast<double>(longest)) + " window";
 }
 
 StepTime step_time(const Report& report) {

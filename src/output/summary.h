@@ -10,12 +10,13 @@
 
 namespace pyrometer::output {
 
-[[nodiscard]] std::string describe_gpus(const Report& report);   // "2 × NVIDIA H200"
-[[nodiscard]] std::string describe_ranks(const Report& report);  // "ranks 0–7", "rank 3 of 8"
-[[nodiscard]] std::string describe_steps(const Report& report);  // "20 steps", "no steps found"
 [[nodiscard]] std::string describe_files(const Report& report);  // names without their folders
-// Length of the analysed window; of the longest one where ranks differ.
-[[nodiscard]] std::string describe_window(const Report& report);
+[[nodiscard]] std::string describe_steps(const Report& report);  // "20 steps", "no steps found"
+// "2 × NVIDIA H200 · ranks 0–1 of 8 · 20 steps · 1.50 s window"; the window is the longest one
+// where ranks differ.
+[[nodiscard]] std::string describe_job(const Report& report);
+// "$2.50 per GPU-hour (--price): $60.00 a day for 1 GPU"; empty without a price or without a GPU.
+[[nodiscard]] std::string describe_price(const Report& report);
 
 // The step as recorded, and as it is without the profiler; of the rank that sets the pace.
 struct StepTime {

@@ -26,16 +26,9 @@ void write_head(Page& page, const Report& report) {
   };
   constexpr int kMargin = kIndent + kLabel;
   row("trace", shorten_middle(describe_files(report), page.width() - kMargin, page.unicode()));
-  row("job", describe_gpus(report) + " · " + describe_ranks(report) + " · " +
-                 describe_steps(report) + " · " + describe_window(report));
+  row("job", describe_job(report));
   row("step", describe_step_time(report));
-  if (report.price) {
-    const std::int64_t gpus = cost::usage_of(report.job).gpus;
-    row("price", format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour (" +
-                     report.price->source +
-                     "): " + format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +
-                     count_of(gpus, "GPU"));
-  }
+  row("price", describe_price(report));
 }
 
 void write_section(Page& page, const Section& section) {

@@ -179,13 +179,13 @@ void fill_tables(model::RankAnalysis& rank, const Names& names, int steps) {
   rank.transfers.allocator = {14, 3, 1.25, 0.25, 5 * kMs, true};
   model::MemoryCurve memory;
   memory.recorded = true;
-  memory.peak_allocated = 70'000'000'000;
+  memory.peak_allocated = 70'200'000'000;
   memory.peak_reserved = 80'000'000'000;
   memory.total = 150'000'000'000;
   memory.growth_per_step = 1e6;
   memory.growth_r = 0.9;
   for (int i = 0; i < 40; ++i)
-    memory.curve.push_back({kOrigin + i * kMs, (i % 10) * (1LL << 30), -1});
+    memory.curve.push_back({kOrigin + i * kMs, (i % 10) * 7'800'000'000, -1});
   rank.transfers.memory = {memory};
   rank.patterns.sequences.push_back({.kernels = {names.elementwise, names.elementwise, names.gemm},
                                      .back_to_back = true,
