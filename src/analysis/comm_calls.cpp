@@ -1,6 +1,7 @@
 #include "analysis/comm_calls.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -117,9 +118,9 @@ class Lister {
 
   void assign_unknown_groups() {
     std::map<StreamKey, Index> only;
-    for (auto& [stream, groups] : on_stream_) {
+    for (const auto& [stream, groups] : on_stream_) {
       const bool same =
-          std::all_of(groups.begin(), groups.end(), [&](Index g) { return g == groups.front(); });
+          std::adjacent_find(groups.begin(), groups.end(), std::not_equal_to<>()) == groups.end();
       if (same) only[stream] = groups.front();
     }
     std::map<Collective, Index> unknown;
