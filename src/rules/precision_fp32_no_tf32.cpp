@@ -17,7 +17,7 @@ constexpr std::string_view kId = "precision.fp32_no_tf32";
 constexpr double kCritical = 0.3;
 // Of the ratio of peaks, what real layers keep: tensor-core kernels reach less of their peak than
 // FP32 ones do.
-constexpr double kBestEfficiency = 0.8;
+constexpr double kBestEfficiency = 1;
 constexpr double kTypicalEfficiency = 0.6;
 constexpr double kLowEfficiency = 0.4;
 
@@ -106,7 +106,7 @@ void judge_precision_fp32_no_tf32(const Context& context, Judgement& judgement) 
         on_units(half / kTypicalEfficiency, 0.65, 0.5),
         on_units(std::min(1.0, worst / kLowEfficiency), 1, 1),
         fmt::format("FP32 matrix kernels at the ratio of peaks ({:.0f} to {:.0f} TFLOP/s {}), "
-                    "with 40 to 80% of that ratio reached; memory-bound kernels on half to "
+                    "with 40 to 100% of that ratio reached; memory-bound kernels on half to "
                     "all of the bytes; at worst TF32 only",
                     gpu->fp32_tflops, gpu->half_tflops, gpu->half));
   }
