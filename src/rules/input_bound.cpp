@@ -53,8 +53,8 @@ void judge_input_bound(const Context& context, Judgement& judgement) {
                share->value >= context.threshold(kId, "critical") ? "critical" : "warn");
   add_evidence(context, verdict, FactId::kInputWaitP50, static_cast<double>(input.p50));
   add_evidence(context, verdict, FactId::kInputWaitMax, static_cast<double>(input.max));
-  set_edits(verdict, waits(0), waits(0.05), waits(0.5),
-            "waits for batches shrink to 0 to 50% (5% expected): enough workers or a cheaper "
+  set_edits(verdict, waits(0), waits(0.12), waits(0.5),
+            "waits for batches shrink to 0 to 50% (12% expected): enough workers or a cheaper "
             "transform");
   judgement.verdicts.push_back(std::move(verdict));
 }
