@@ -195,6 +195,36 @@ std::string with_shallow_templates(std::string_view name, int keep, std::string_
   return out;
 }
 
+// Numbers, flags and arrays of pointers: what template arguments say least.
+bool is_plain_argument(std::string_view argument) {
+  if (argument == "true" || argument == "false") return true;
+  if (argument.starts_with("array<") || argument.starts_with("OffsetCalculator<")) return true;
+  return !argument.empty() && argument.find_first_not_of("0123456789ul") == std::string_view::npos;
+}
+
+// "f<4, Add<…>, array<…>>" → "f<Add<…>>". An argument list of nothing else stays.
+std::string without_plain_arguments(std::string_view name) {
+  const std::size_t open = name.find('<');
+  if (open == std::string_view::npos) return std::string(name);
+  const std::size_t end = after_group(name, open, '<', '>');
+  std::string kept;
+  int depth = 0;
+  std::size_t begin = open + 1;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth >= 0 && (depth > 0 || name[i] != ',')) continue;
+    const std::string_view argument = name.substr(begin, i - begin);
+    if (!is_plain_argument(argument)) {
+      if (!kept.empty()) kept += ", ";
+      kept += argument;
+    }
+    begin = i + (name.substr(i).starts_with(", ") ? 2 : 1);
+  }
+  if (kept.empty()) return std::string(name);
+  return std::string(name.substr(0, open + 1)) + kept + ">" + std::string(name.substr(end));
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, bool unicode) {
@@ -268,6 +298,7 @@ std::string shorten_symbol(std::string_view name, int width, bool unicode) {
   for (int keep = 3; keep >= 1 && !fits(); --keep) {
     text = with_shallow_templates(text, keep, ellipsis);
   }
+  if (!fits()) text = without_plain_arguments(text);
   return shorten_middle(text, width, unicode);
 }
 

@@ -27,7 +27,7 @@ namespace pyrometer::output {
 
 // The same for names of kernels and operators. Before anything is cut out of the middle, parts that
 // tell little go, as far as needed: the return type and the argument list, then lambdas, argument
-// lists of functors and namespaces, then nested template arguments.
+// lists of functors and namespaces, then nested template arguments, then numbers among them.
 [[nodiscard]] std::string shorten_symbol(std::string_view name, int width, bool unicode);
 
 // `text` and spaces up to `width` columns, on the right or on the left. Longer text stays.

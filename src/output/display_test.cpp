@@ -79,7 +79,8 @@ TEST(Shorten, KernelNamesLoseWhatTellsLittleFirst) {
             "vectorized_elementwise_kernel<4, CUDAFunctor_add<Half>, array<char*, 3ul>>");
   EXPECT_EQ(shorten_symbol(name, 70, true),
             "vectorized_elementwise_kernel<4, CUDAFunctor_add<…>, array<…>>");
-  EXPECT_EQ(shorten_symbol(name, 30, true), "vectorized_element…, array<…>>");
+  EXPECT_EQ(shorten_symbol(name, 60, true), "vectorized_elementwise_kernel<CUDAFunctor_add<…>>");
+  EXPECT_EQ(shorten_symbol(name, 30, true), "vectorized_element…tor_add<…>>");
 }
 
 TEST(Shorten, FunctorsAreKnownByTheirFunction) {
@@ -100,6 +101,8 @@ TEST(Shorten, NamesThatOnlyLookLikeCppStayWhole) {
   EXPECT_EQ(shorten_symbol("Memcpy HtoD (Pageable -> Device)", 32, true),
             "Memcpy HtoD (Pageable -> Device)");
   EXPECT_EQ(shorten_symbol("a < b > c :: d ) ( <<", 12, true).empty(), false);
+  EXPECT_EQ(shorten_symbol("gemm<128, 64, true>_with_a_long_end", 30, true),
+            "gemm<128, 64, true…_a_long_end");
 }
 
 }  // namespace

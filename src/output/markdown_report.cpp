@@ -202,8 +202,8 @@ std::string finding_of(std::size_t number, const model::Finding& finding, const 
 
 std::string findings_of(const Report& report, const TextStyle& style) {
   const auto& findings = report.diagnosis.findings;
-  if (findings.empty()) return "Nothing found that is worth changing.\n\n";
   std::string out;
+  if (no_finding_above_info(report.diagnosis)) out += escaped(describe_health(report)) + "\n\n";
   std::string rest;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const bool shown = i < static_cast<std::size_t>(std::max(0, style.max_findings));

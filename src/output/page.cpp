@@ -118,19 +118,33 @@ void Page::paragraph(int indent, int hang, const std::vector<Span>& spans) {
   const int limit = std::min(width_, kWidestProse);
   out_ += spaces(indent);
   int column = indent;
-  bool fresh = true;  // nothing on this line yet
+  std::vector<Span> row;  // the words of this line, runs of one ink together
+  const auto flush = [&] {
+    for (const Span& span : row) out_ += inked(span.text, span.ink);
+    row.clear();
+  };
+  const auto append = [&](std::string_view text, Ink ink) {
+    if (!row.empty() && row.back().ink == ink) {
+      row.back().text += text;
+    } else {
+      row.push_back({std::string(text), ink});
+    }
+  };
   for (const Chunk& chunk : chunks_of(spans, unicode_, limit - std::max(indent, hang))) {
     const int width = chunk_width(chunk);
-    if (!fresh && column + 1 + width > limit) {
+    if (!row.empty() && column + 1 + width > limit) {
+      flush();
       out_ += '\n' + spaces(hang);
       column = hang;
-      fresh = true;
     }
-    if (!fresh) out_ += ' ';
-    for (const Span& span : chunk) out_ += inked(span.text, span.ink);
-    column += width + (fresh ? 0 : 1);
-    fresh = false;
+    if (!row.empty()) {
+      append(" ", row.back().ink == chunk.front().ink ? chunk.front().ink : Ink::kPlain);
+      ++column;
+    }
+    for (const Span& span : chunk) append(span.text, span.ink);
+    column += width;
   }
+  flush();
   out_ += '\n';
 }
 

@@ -4,17 +4,6 @@
 namespace pyrometer::output {
 namespace {
 
-// The first kernels of a sequence.
-std::string sequence_name(const RankView& view, const std::vector<model::NameId>& kernels) {
-  constexpr std::size_t kNamed = 2;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, kernels.size()); ++i) {
-    if (i > 0) text += ", ";
-    text += view.timeline.name(kernels[i]);
-  }
-  return text;
-}
-
 Section sequences(const RankView& view, const SectionStyle& style) {
   const auto& rows = view.analysis.patterns.sequences;
   Section section;
@@ -31,7 +20,8 @@ Section sequences(const RankView& view, const SectionStyle& style) {
                            duration_column("GPU", unit, 1)};
   for (std::size_t i = 0; i < shown; ++i) {
     const model::RepeatedSequence& row = rows[i];
-    section.table.rows.push_back({sequence_name(view, row.kernels),
+    if (row.kernels.empty()) continue;
+    section.table.rows.push_back({std::string(view.timeline.name(row.kernels.front())),
                                   std::to_string(row.kernels.size()),
                                   format_count(static_cast<double>(row.count)),
                                   unit.format(static_cast<double>(row.span_total)),

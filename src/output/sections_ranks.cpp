@@ -60,10 +60,11 @@ Section ranks_section(const Report& report, std::size_t most) {
     slowest = std::max(slowest, static_cast<double>(report.job.ranks[r].steps.stats.mean));
   }
   const DurationUnit unit = column_unit(slowest);
-  section.table.columns = {
-      number_column("rank"),      duration_column("step", unit), number_column("compute"),
-      number_column("copies", 4), number_column("comm"),         number_column("waiting", 1),
-      number_column("idle"),      text_column("mostly", 2),      text_column("", 3)};
+  section.table.columns = {number_column("rank"),    duration_column("step", unit),
+                           number_column("compute"), number_column("copies", 4),
+                           number_column("comm"),    number_column("waiting", 1),
+                           number_column("idle"),    {"mostly", Align::kLeft, Shorten::kNever, 2},
+                           text_column("", 3)};
   for (const std::size_t r : picked) {
     const model::RankAnalysis& rank = report.job.ranks[r];
     const model::CauseTimes& causes = rank.waterfall.causes;

@@ -27,6 +27,29 @@ std::string allocator_line(const model::AllocatorStats& allocator) {
   return text + (allocator.every_step ? ", in every step." : ".");
 }
 
+// The largest level in each of `slices` equal parts of the curve's time; a part without an event
+// keeps the level before it.
+std::vector<double> levels_over_time(const model::MemoryCurve& curve, int slices) {
+  std::vector<const model::MemoryPoint*> points;
+  for (const model::MemoryPoint& point : curve.curve) {
+    if (point.allocated >= 0) points.push_back(&point);
+  }
+  if (points.empty() || slices < 1) return {};
+  const model::TimeNs begin = points.front()->time;
+  const auto length = static_cast<double>(points.back()->time - begin) + 1;
+  std::vector<double> levels;
+  std::size_t next = 0;
+  for (int slice = 1; slice <= slices; ++slice) {
+    const double end = length * slice / slices;
+    double level = levels.empty() ? 0 : static_cast<double>(points[next - 1]->allocated);
+    for (; next < points.size() && static_cast<double>(points[next]->time - begin) < end; ++next) {
+      level = std::max(level, static_cast<double>(points[next]->allocated));
+    }
+    levels.push_back(level);
+  }
+  return levels;
+}
+
 void add_curve(const model::MemoryCurve& curve, const std::string& label, const SectionStyle& style,
                Section& section) {
   const auto bytes = [](std::int64_t n) {
@@ -40,10 +63,7 @@ void add_curve(const model::MemoryCurve& curve, const std::string& label, const 
     text += "; grows by " + format_bytes(curve.growth_per_step) + " per step";
   }
   section.lines.push_back(sentence(text));
-  std::vector<double> allocated;
-  for (const model::MemoryPoint& point : curve.curve) {
-    if (point.allocated >= 0) allocated.push_back(static_cast<double>(point.allocated));
-  }
+  const std::vector<double> allocated = levels_over_time(curve, curve_width(style));
   if (allocated.empty()) return;
   const double highest = *std::max_element(allocated.begin(), allocated.end());
   section.lines.push_back(label + "Allocated over the window, up to " + format_bytes(highest) +

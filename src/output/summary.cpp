@@ -217,11 +217,18 @@ std::vector<std::string> waterfall_notes(const Report& report) {
                     format_percent(in_steps / whole)));
   }
   const StepTime time = step_time(report);
-  const double idle = whole - static_cast<double>(model::busy_time(report.job.causes));
+  double host_idle = 0;
+  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
+    const auto cause = static_cast<model::Cause>(i);
+    const bool idle = model::cause_info(cause).group == model::CauseGroup::kIdle;
+    if (idle && cause != model::Cause::kIdleDevice) {
+      host_idle += static_cast<double>(report.job.causes[i]);
+    }
+  }
   constexpr double kMuchProfiler = 0.97;
   constexpr double kMuchIdle = 0.05;
   if (time.corrected && time.without_profiler_ns < kMuchProfiler * time.recorded_ns &&
-      idle > kMuchIdle * whole) {
+      host_idle > kMuchIdle * whole) {
     notes.emplace_back(
         "The profiler slows the host down, so the idle shares are upper bounds; predictions "
         "are made on the time without it.");
@@ -347,6 +354,19 @@ std::string describe_not_judged(const Report& report) {
     if (reasons[i].second > 1) text += fmt::format(" ({}×)", reasons[i].second);
   }
   return text + (reasons.size() > kShown ? "; …" : "");
+}
+
+bool no_finding_above_info(const model::Diagnosis& diagnosis) {
+  return std::all_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const model::Finding& f) { return f.severity == model::Severity::kInfo; });
+}
+
+std::string describe_health(const Report& report) {
+  const std::string text = "Nothing found that is worth changing";
+  const std::size_t open = report.diagnosis.not_judged.size();
+  if (open == 0) return text + ".";
+  return text + fmt::format("; {} could not be judged, see below.",
+                            count_of(static_cast<std::int64_t>(open), "check"));
 }
 
 bool joint_is_news(const model::Diagnosis& diagnosis) {

@@ -64,6 +64,10 @@ struct ImportNote {
 // "6 checks could not be judged: …", one sentence; empty when all were.
 [[nodiscard]] std::string describe_not_judged(const Report& report);
 
+[[nodiscard]] bool no_finding_above_info(const model::Diagnosis& diagnosis);
+// What to say then; not more than could be judged.
+[[nodiscard]] std::string describe_health(const Report& report);
+
 // Whether predictions for all fixes together add something to those of the findings.
 [[nodiscard]] bool joint_is_news(const model::Diagnosis& diagnosis);
 

@@ -127,11 +127,8 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
 void write_findings(Page& page, const Report& report, const TextStyle& style) {
   const std::vector<model::Finding>& findings = report.diagnosis.findings;
   page.heading("What to change");
-  const bool healthy = std::all_of(findings.begin(), findings.end(), [](const model::Finding& f) {
-    return f.severity == model::Severity::kInfo;
-  });
-  if (healthy) {
-    page.paragraph(0, 0, {{"Nothing found that is worth changing."}});
+  if (no_finding_above_info(report.diagnosis)) {
+    page.paragraph(0, 0, {{describe_health(report)}});
     if (!findings.empty()) page.blank();
   }
   const std::size_t most =

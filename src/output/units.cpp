@@ -154,8 +154,9 @@ std::string format_usd_range(double low, double high) {
   constexpr double kWholeDollars = 9.5;  // a range needs no cents
   const int decimals = high >= kWholeDollars ? 0 : usd_decimals(high);
   const std::string text = group_thousands(fmt::format("{:.{}f}", high, decimals));
-  if (!(low > 0)) return "up to $" + text;
-  return "$" + join_range(group_thousands(fmt::format("{:.{}f}", low, decimals)), text, "");
+  const std::string low_text = group_thousands(fmt::format("{:.{}f}", low, decimals));
+  if (low_text.find_first_not_of("0.") == std::string::npos) return "up to $" + text;
+  return "$" + join_range(low_text, text, "");
 }
 
 std::string format_usd_part(double usd, double whole) {

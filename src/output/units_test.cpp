@@ -43,6 +43,7 @@ TEST(Units, Money) {
   EXPECT_EQ(format_usd(4210.4), "$4,210");
   EXPECT_EQ(format_usd_range(32.11, 38.66), "$32–39");
   EXPECT_EQ(format_usd_range(0, 5.071), "up to $5.07");
+  EXPECT_EQ(format_usd_range(0.4, 16), "up to $16");
   EXPECT_EQ(format_usd_part(0.0766, 60), "0.08");
   EXPECT_EQ(format_usd_part(1234.5, 4800), "1,234");
 }
