@@ -21,6 +21,7 @@ constexpr TimeNs kTolerance = 2'000;   // clock agreement of host and device rec
 constexpr TimeNs kBackToBack = 4'000;  // a start this soon after an end follows from it
 constexpr TimeNs kDependencyWindow = 20'000;
 constexpr TimeNs kSlowCall = 20'000;  // a launch call that takes longer may have been held up
+constexpr int kMaxLook = 512;         // activities looked at for one edge: keeps the whole linear
 constexpr std::size_t kFullQueue =
     256;  // outstanding launches from which it may be for a full queue
 
@@ -149,7 +150,7 @@ void Connector::index_ends() {
 // The last activity to end in (from, to], of those launched before activity `launched_before`.
 Index Connector::last_ended(TimeNs from, TimeNs to, Index launched_before) const {
   auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair<TimeNs, Index>{to, kNone});
-  while (at != by_end_.begin() && (at - 1)->first > from) {
+  for (int n = 0; n < kMaxLook && at != by_end_.begin() && (at - 1)->first > from; ++n) {
     --at;
     if (at->second < launched_before) return at->second;
   }
@@ -376,7 +377,8 @@ bool Connector::find_dependency(const GraphItem& item, Index i, TimeNs not_befor
   Index found = kNone;
   auto upper =
       std::upper_bound(by_end_.begin(), by_end_.end(), std::pair<TimeNs, Index>{at, kNone});
-  for (; upper != by_end_.begin() && (upper - 1)->first > from; --upper) {
+  for (int n = 0; n < kMaxLook && upper != by_end_.begin() && (upper - 1)->first > from;
+       ++n, --upper) {
     const Index other = (upper - 1)->second;
     if (other < i && activities_[other].stream != activity.stream) {
       found = other;

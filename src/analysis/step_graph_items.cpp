@@ -170,9 +170,12 @@ void add_launched(Chunk& chunk, Index call) {
     add_activity(chunk, chunk.timeline.api_calls.first_activity[call]);
     return;
   }
+  // Damaged traces link far rows to one call; looking for all of them could take forever.
+  constexpr Index kReach = 4096;
+  const Index first = chunk.timeline.api_calls.first_activity[call];
+  const Index last = std::min(a.size(), first + kReach + 16 * left);
   std::vector<Index> rows;
-  for (Index row = chunk.timeline.api_calls.first_activity[call]; left > 0 && row < a.size();
-       ++row) {
+  for (Index row = first; left > 0 && row < last; ++row) {
     if (a.launch[row] != call) continue;
     rows.push_back(row);
     --left;

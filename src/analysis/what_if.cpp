@@ -29,6 +29,10 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+double difference(const model::ReplayBaseline& b) {
+  return b.measured_ns > 0 ? std::abs(b.replayed_ns - b.measured_ns) / b.measured_ns : 0;
+}
+
 }  // namespace
 
 struct WhatIf::Impl {
@@ -128,7 +132,7 @@ void WhatIf::Impl::set_baselines() {
     b.steps = graphs[r].step_count();
     b.measured_ns = scale[r] * graphs[r].measured_step_ns();
     b.replayed_ns = as_recorded[r];
-    b.error = std::abs(b.replayed_ns - b.measured_ns) / b.measured_ns;
+    b.error = difference(b);
     b.corrected_ns = without[1][r];
     b.corrected_low_ns = std::min({without[0][r], without[1][r], without[2][r]});
     b.corrected_high_ns = std::max({without[0][r], without[1][r], without[2][r]});
@@ -138,10 +142,13 @@ void WhatIf::Impl::set_baselines() {
     baseline.replayed_ns = std::max(baseline.replayed_ns, b.replayed_ns);
     for (std::size_t k = 0; k < 3; ++k) corrected[k] = std::max(corrected[k], without[k][r]);
   }
-  baseline.error = std::abs(baseline.replayed_ns - baseline.measured_ns) / baseline.measured_ns;
+  baseline.error = difference(baseline);
   baseline.corrected_ns = corrected[1];
   baseline.corrected_low_ns = *std::min_element(corrected.begin(), corrected.end());
   baseline.corrected_high_ns = *std::max_element(corrected.begin(), corrected.end());
+  if (baseline.measured_ns > 0 && baseline.corrected_low_ns > 0) return;
+  baseline.available = false;
+  baseline.unavailable = "the steps have no length";
 }
 
 // Every rank takes the time that all have in common: the mean of what each needs for itself, or the
