@@ -122,6 +122,10 @@ void EventDecoder::emit_complete(const Event& event) {
   }
   switch (event.category) {
     case Category::kCpuOp:
+      if (names_.traits(event.name).is_range) {
+        out_->annotations.push_back(host_row(event, end));
+        break;
+      }
       out_->host_ops.push_back(host_row(event, end));
       out_->host_ops.back().shapes = event.shapes;
       out_->host_ops.back().dtypes = event.dtypes;

@@ -106,6 +106,9 @@ LocalId LocalNames::add(std::string_view raw, std::uint64_t hash) {
   traits.wants_shapes = wants_shapes(text);
   traits.is_memory = text == "[memory]";
   traits.is_hip = text.starts_with("hip") && text.size() > 3 && text[3] >= 'A' && text[3] <= 'Z';
+  // Traces of 2021 have these among the operators.
+  traits.is_range = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") ||
+                    text.starts_with("enumerate(DataLoader)#");
   classify_copy(text, traits.copy, traits.host);
   entries_.push_back(entry);
   return static_cast<LocalId>(entries_.size() - 1);

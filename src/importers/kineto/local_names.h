@@ -17,6 +17,7 @@ struct NameTraits {
   bool wants_shapes = false;  // an operator whose input shapes some pass reads
   bool is_memory = false;     // "[memory]"
   bool is_hip = false;        // hipLaunchKernel and the like
+  bool is_range = false;      // a profiler range, whatever category an old trace gave it
   model::CopyKind copy = model::CopyKind::kUnknown;
   model::HostMemory host = model::HostMemory::kUnknown;
 };
