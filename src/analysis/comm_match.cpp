@@ -366,7 +366,7 @@ class Matcher {
   }
 
   [[nodiscard]] std::string why_not(const std::vector<Communicator>& all) const {
-    if (timeline_.ranks.size() < 2) return "the trace of one rank alone";
+    if (timeline_.ranks.size() < 2) return "needs the traces of at least two ranks";
     if (all.empty()) return "no communicator has communication kernels on two of the ranks";
     return "no collective was found on two ranks";
   }

@@ -265,7 +265,7 @@ TEST(MatchCollectives, OneRankSaysWhatItLacks) {
   const model::JobAnalysis job = analysed_job(build_job(sim, ranks));
   EXPECT_FALSE(job.cross.matched);
   EXPECT_FALSE(job.facts.has(model::FactId::kCommSkewShare));
-  EXPECT_NE(job.facts.missing_reason(model::FactId::kCommSkewShare).find("one rank"),
+  EXPECT_NE(job.facts.missing_reason(model::FactId::kCommSkewShare).find("two ranks"),
             std::string_view::npos);
   EXPECT_NE(job.ranks[0].facts.missing_reason(model::FactId::kBalanceSlowRank), "");
 }

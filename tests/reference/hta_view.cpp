@@ -54,10 +54,19 @@ Markers step_markers(const RankTimeline& t) {
   return markers;
 }
 
+HtaRow row_of(TimeNs start, TimeNs end, std::string_view name, std::int32_t stream) {
+  HtaRow row;
+  row.start = start;
+  row.end = end;
+  row.name = name;
+  row.stream = stream;
+  return row;
+}
+
 void add_activities(const RankTimeline& t, std::vector<HtaRow>& rows) {
   const model::ActivityTable& a = t.activities;
   for (Index i = 0; i < a.size(); ++i) {
-    HtaRow row{a.start[i], a.end[i], t.name(a.name[i]), a.stream[i]};
+    HtaRow row = row_of(a.start[i], a.end[i], t.name(a.name[i]), a.stream[i]);
     if (a.launch[i] != kNone) row.launch = t.api_calls.start[a.launch[i]];
     row.index = i;
     rows.push_back(row);
@@ -70,7 +79,8 @@ void add_syncs(const RankTimeline& t, std::vector<HtaRow>& rows) {
     launch.emplace(t.api_calls.correlation[i], t.api_calls.start[i]);
   }
   for (Index i = 0; i < t.syncs.size(); ++i) {
-    HtaRow row{t.syncs.start[i], t.syncs.end[i], t.name(t.syncs.name[i]), t.syncs.stream[i]};
+    HtaRow row =
+        row_of(t.syncs.start[i], t.syncs.end[i], t.name(t.syncs.name[i]), t.syncs.stream[i]);
     const auto call = launch.find(t.syncs.correlation[i]);
     if (call != launch.end() && call->first != 0) row.launch = call->second;
     row.source = HtaRow::Source::kSync;
@@ -84,7 +94,7 @@ void add_operators(const RankTimeline& t, std::string_view prefix, std::vector<H
   for (Index i = 0; i < t.host_ops.size(); ++i) {
     const std::string_view name = t.name(t.host_ops.name[i]);
     if (!name.starts_with(prefix)) continue;
-    HtaRow row{t.host_ops.start[i], t.host_ops.end[i], name, 0};
+    HtaRow row = row_of(t.host_ops.start[i], t.host_ops.end[i], name, 0);
     row.source = HtaRow::Source::kOperator;
     row.index = i;
     rows.push_back(row);
