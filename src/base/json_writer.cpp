@@ -17,11 +17,16 @@ constexpr std::size_t kIndent = 2;
 // Printable ASCII that needs no escape.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
-void append_escape(std::string& out, char32_t control) {
+// Controls of ASCII and C1, line separators, and characters that turn the direction of text.
+bool is_steering(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+void append_escape(std::string& out, char32_t c) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  out += "\\u00";
-  out += kDigits[(control >> 4) & 0xF];
-  out += kDigits[control & 0xF];
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(c >> shift) & 0xF];
 }
 
 template <typename Number>
@@ -146,7 +151,7 @@ void JsonWriter::write_string(std::string_view text) {
         buffer_ += "\\t";
         break;
       default:
-        if (point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0)) {
+        if (is_steering(point.value)) {
           append_escape(buffer_, point.value);
         } else if (point.valid) {
           buffer_.append(text.substr(0, point.length));
