@@ -23,9 +23,10 @@ enum class JsonLayout : unsigned char {
 
 // Writes one JSON value (RFC 8259) to a sink, 64 KiB at a time. Whatever is passed in, the output
 // is valid JSON and valid UTF-8: broken UTF-8 becomes U+FFFD, numbers that JSON does not know (NaN,
-// infinity) become null. Control characters, DEL and C1 controls are escaped, so that the output
-// can be shown on a terminal. The calls must nest properly (asserted): inside an object each value
-// needs a key() before it, inside an array none. Not thread-safe.
+// infinity) become null. Control characters and those that turn
+// the direction of text are escaped, so that the output can be shown on a terminal. The calls must
+// nest properly (asserted): inside an object each value needs a key() before it, inside an array
+// none. Not thread-safe.
 class JsonWriter {
  public:
   explicit JsonWriter(TextSink sink);

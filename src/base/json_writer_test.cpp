@@ -83,6 +83,7 @@ TEST(JsonWriter, EscapesWhatMustNotStandInAStringOrReachATerminal) {
   EXPECT_EQ(text_value("a\"b\\c\n\t\r"), "\"a\\\"b\\\\c\\n\\t\\r\"\n");
   EXPECT_EQ(text_value(std::string_view("\0\x1b[31m\x7f", 7)), "\"\\u0000\\u001b[31m\\u007f\"\n");
   EXPECT_EQ(text_value("\xC2\x9B"), "\"\\u009b\"\n");  // C1: some terminals take it for ESC [
+  EXPECT_EQ(text_value("\u202Ex\u2066\u2028"), "\"\\u202ex\\u2066\\u2028\"\n");
   EXPECT_EQ(text_value("µs × 日本 🔥"), "\"µs × 日本 🔥\"\n");
 }
 

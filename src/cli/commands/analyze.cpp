@@ -46,8 +46,9 @@ std::vector<Example> AnalyzeCommand::examples() const {
 OptionGroup AnalyzeCommand::input_options() {
   OptionGroup group{.title = "Input", .options = {}};
   group.options.push_back({.value = "PATH",
-                           .help = "PyTorch profiler traces: .json files, plain or packed (gz, zst, "
-                                   "xz, bz2, lz4), folders, tar, zip or 7z archives, - for stdin",
+                           .help =
+                               "PyTorch profiler traces: .json files, plain or packed (gz, zst, "
+                               "xz, bz2, lz4), folders, tar, zip or 7z archives, - for stdin",
                            .set = append_text(paths_),
                            .completes = Completes::kFiles,
                            .required = true,
@@ -89,7 +90,7 @@ OptionGroup AnalyzeCommand::report_options() {
 OptionGroup AnalyzeCommand::output_options() {
   OptionGroup group{.title = "Output", .options = {}};
   group.options.push_back({.long_name = "json",
-                           .help = "write JSON, schema in docs/reference/report-json.md",
+                           .help = "write JSON, schema in docs/reference/report-schema.md",
                            .set = set_true(json_)});
   group.options.push_back(
       {.long_name = "md", .help = "write Markdown", .set = set_true(markdown_)});
