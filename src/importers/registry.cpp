@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -38,11 +40,22 @@ std::vector<std::optional<FileResult>> import_files(const std::vector<std::strin
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < files.size(); i = next++) {
-      results[i] = import_file(files[i], each);
+      try {
+        results[i] = import_file(files[i], each);
+      } catch (const std::bad_alloc&) {
+        results[i] = base::fail({.kind = base::ErrorKind::kResource,
+                                 .message = "out of memory",
+                                 .file = files[i],
+                                 .advice = "Analyse fewer ranks at a time"});
+      }
     }
   };
   std::vector<std::jthread> pool;
-  for (unsigned i = 1; i < workers; ++i) pool.emplace_back(work);
+  try {
+    for (unsigned i = 1; i < workers; ++i) pool.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that run do all of it.
+  }
   work();
   pool.clear();  // joins
   return results;

@@ -16,6 +16,7 @@ constexpr std::int64_t kMaxPreambleBytes = 256 << 20;
 constexpr std::size_t kFirstWindow = 4096;
 constexpr std::size_t kLargestWindow = std::size_t{1} << 40;  // no bound any more
 constexpr std::size_t kMaxCapture = 8 << 20;
+constexpr std::int64_t kMaxCaptureDepth = 32;
 constexpr std::size_t kMaxKey = 1024;
 constexpr std::size_t kMaxLookahead = 64 * 1024;  // white space that may follow a bracket
 constexpr std::size_t kMaxDocuments = 4096;       // in one file; the rest joins the last
@@ -211,7 +212,8 @@ std::size_t TraceReader::step_value(std::string_view text, std::size_t at) {
     } else if (c == '"') {
       in_string_ = true;
     } else if (c == '{' || c == '[') {
-      ++depth_;
+      // Nothing that is wanted nests so deep; a tree of it in memory would be many times its text.
+      if (++depth_ > kMaxCaptureDepth && capture_) give_up_capture();
     } else if (c == '}' || c == ']') {
       if (depth_ == 0) {
         ended = true;
@@ -226,13 +228,16 @@ std::size_t TraceReader::step_value(std::string_view text, std::size_t at) {
   if (ended && !behind) --at;
   if (capture_) {
     captured_.append(text.substr(begin, at - begin));
-    if (captured_.size() > kMaxCapture) {
-      capture_ = false;
-      metadata_.unreadable = true;
-    }
+    if (captured_.size() > kMaxCapture) give_up_capture();
   }
   if (ended) end_value();
   return at;
+}
+
+void TraceReader::give_up_capture() {
+  capture_ = false;
+  captured_.clear();
+  metadata_.unreadable = true;
 }
 
 void TraceReader::end_value() {

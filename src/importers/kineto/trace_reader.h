@@ -72,6 +72,7 @@ class TraceReader {
   [[nodiscard]] std::size_t step_value(std::string_view text, std::size_t at);
   [[nodiscard]] std::size_t step_events(char* text, std::size_t size, std::size_t at, bool at_end);
   void end_value();
+  void give_up_capture();
   void begin_events();
   void begin_document();
   void end_document(std::size_t at);
