@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "analysis/step_repetition.h"
@@ -74,6 +75,23 @@ TimeNs device_end(const model::RankTimeline& t, Interval marker) {
   return end;
 }
 
+// How long the device goes on after `start` with work that was launched before: its launch call
+// lies before, or the trace has none and the stream had no other yet.
+model::DurationNs backlog_after(const model::RankTimeline& t, TimeNs start) {
+  TimeNs end = start;
+  for (const model::Device& device : t.devices) {
+    std::set<std::int32_t> streams;  // with a launch seen
+    for (Index i = device.activities.begin; i < device.activities.end; ++i) {
+      const Index call = t.activities.launch[i];
+      const bool before = call == kNone ? !streams.contains(t.activities.stream[i])
+                                        : t.api_calls.start[call] < start;
+      if (call != kNone) streams.insert(t.activities.stream[i]);
+      if (before) end = std::max(end, t.activities.end[i]);
+    }
+  }
+  return end - start;
+}
+
 void tile(std::vector<Step>& steps, TimeNs end) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].span = {steps[i].marker.start, i + 1 < steps.size() ? steps[i + 1].marker.start : end};
@@ -113,14 +131,15 @@ std::vector<TimeNs> optimizer_boundaries(const model::RankTimeline& t) {
   return chosen != nullptr && chosen->size() >= kMinBoundaries ? *chosen : std::vector<TimeNs>{};
 }
 
-model::StepStats stats_of(const std::vector<Step>& steps) {
+model::StepStats stats_of(const std::vector<Step>& steps, model::DurationNs backlog) {
   model::StepStats stats;
   if (steps.empty()) return stats;
   std::vector<model::DurationNs> lengths;
   for (const Step& step : steps) lengths.push_back(step.span.length());
   std::sort(lengths.begin(), lengths.end());
   const std::size_t n = lengths.size();
-  stats.mean = (steps.back().span.end - steps.front().span.start) / static_cast<TimeNs>(n);
+  stats.mean =
+      (steps.back().span.end - steps.front().span.start - backlog) / static_cast<TimeNs>(n);
   stats.p50 = lengths[(n - 1) / 2];
   stats.p95 = lengths[(n * 95 + 99) / 100 - 1];
   stats.min = lengths.front();
@@ -182,10 +201,12 @@ void find_steps(const model::RankTimeline& t, model::RankAnalysis& a) {
     result.how = "steps from the profiler's ProfilerStep markers";
     tile(result.steps, device_end(t, result.steps.back().marker));
     result.window = {result.steps.front().span.start, result.steps.back().span.end};
+    const model::DurationNs tail = result.window.end - result.steps.back().marker.end;
+    result.backlog = std::min(backlog_after(t, result.window.start), tail);
   } else {
     result = steps_without_markers(t, a);
   }
-  result.stats = stats_of(result.steps);
+  result.stats = stats_of(result.steps, result.backlog);
   set_facts(result, a.facts);
   a.steps = std::move(result);
 }

@@ -105,6 +105,9 @@ class Reader {
         wrong(value, shown + " does not exist" + similar(name, threshold_names()));
       } else if (!threshold) {
         wrong(value, shown + " is not a number");
+      } else if (rules::find_threshold(finding, own_name)->unit == "fraction" &&
+                 (*threshold < 0 || *threshold > 1)) {
+        wrong(value, shown + " is a fraction: write 15% as 0.15");
       } else {
         config_.rules.thresholds[name] = *threshold;
       }

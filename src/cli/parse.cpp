@@ -64,13 +64,17 @@ void declare(CLI::App& app, const OptionGroup& group) {
                             [option](std::int64_t) { apply(option, {std::string{}}); });
       continue;
     }
-    CLI::Option* added = app.add_option_function<std::vector<std::string>>(
-        cli11_names(option),
-        [option](const std::vector<std::string>& values) { apply(option, values); });
-    if (!option.positional()) {
-      // `--width 80 --width 90`: the last one counts, as with most tools.
-      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    if (option.positional()) {
+      app.add_option_function<std::vector<std::string>>(
+          cli11_names(option),
+          [option](const std::vector<std::string>& values) { apply(option, values); });
+      continue;
     }
+    // Exactly one value, so that what follows it stays a positional argument. Of
+    // `--width 80 --width 90` the last one counts, as with most tools.
+    app.add_option_function<std::string>(
+           cli11_names(option), [option](const std::string& value) { apply(option, {value}); })
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }
 

@@ -12,7 +12,7 @@ constexpr double kHoursPerDay = 24;
 
 std::optional<double> Usage::step_ns() const {
   if (gpu_steps == 0) return std::nullopt;
-  return static_cast<double>(model::total(step_causes)) / static_cast<double>(gpu_steps);
+  return static_cast<double>(model::total(step_causes)) / gpu_steps;
 }
 
 Usage usage_of(const model::JobAnalysis& job) {
@@ -22,7 +22,8 @@ Usage usage_of(const model::JobAnalysis& job) {
       if (device.window.length() <= 0) continue;
       ++usage.gpus;
       usage.gpu_time += device.window.length();
-      usage.gpu_steps += static_cast<std::int64_t>(device.steps.size());
+      usage.gpu_steps +=
+          rank.steps.backlog > 0 ? rank.steps.worth() : static_cast<double>(device.steps.size());
       for (const model::CauseTimes& step : device.steps) {
         for (std::size_t i = 0; i < model::kCauseCount; ++i) usage.step_causes[i] += step[i];
       }

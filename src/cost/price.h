@@ -23,7 +23,8 @@ struct Price {
 struct Usage {
   std::int64_t gpus = 0;           // devices with a waterfall, over all ranks
   model::DurationNs gpu_time = 0;  // their windows, summed; equals the sum of all causes
-  std::int64_t gpu_steps = 0;      // steps of a rank × its devices, summed; 0: no steps known
+  // Steps' worth of time of a rank (Steps::worth) × its devices, summed; 0: no steps known.
+  double gpu_steps = 0;
   // GPU time within steps, by cause. The window can reach further than the steps where they were
   // found without markers.
   model::CauseTimes step_causes{};

@@ -22,7 +22,10 @@ struct Step {
   Interval marker;          // the range itself, as recorded
 };
 
-struct StepStats {  // ns over steps
+// ns over steps. The mean leaves out what the window holds of work from before the first step: when
+// the host runs ahead of the device, the device still has some at the first marker, and as much
+// work of the last step after the last one. The others are of the steps' spans as they are.
+struct StepStats {
   DurationNs mean = 0, p50 = 0, p95 = 0, min = 0, max = 0;
 };
 
@@ -32,6 +35,13 @@ struct Steps {
   std::vector<Step> steps;  // by time
   Interval window;          // the analysed window: all steps, device work of the last one included
   StepStats stats;          // over steps
+  DurationNs backlog = 0;   // of the steps' time: work launched before the first step
+  // Steps' worth of time that the spans hold: their number, and more where there is a backlog.
+  [[nodiscard]] double worth() const {
+    if (backlog == 0 || stats.mean == 0) return static_cast<double>(steps.size());
+    return static_cast<double>(steps.back().span.end - steps.front().span.start) /
+           static_cast<double>(stats.mean);
+  }
 };
 
 }  // namespace pyrometer::model

@@ -23,9 +23,8 @@ void write_money_members(JsonWriter& json, model::DurationNs gpu_time, model::Du
   json.member("usd_per_day", cost::usd_per_day(share, money.usage.gpus, money.price));
   std::optional<double> per_1000;
   if (money.usage.gpu_steps > 0) {
-    per_1000 = cost::usd_per_1000_steps(
-        static_cast<double>(in_steps) / static_cast<double>(money.usage.gpu_steps),
-        money.usage.gpus, money.price);
+    per_1000 = cost::usd_per_1000_steps(static_cast<double>(in_steps) / money.usage.gpu_steps,
+                                        money.usage.gpus, money.price);
   }
   json.member("usd_per_1000_steps", per_1000);
 }

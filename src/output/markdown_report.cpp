@@ -150,8 +150,7 @@ std::string waterfall_of(const Report& report) {
     const std::string mark = half ? "**" : "";
     const double fraction = static_cast<double>(row.time) / whole;
     const double time =
-        step ? static_cast<double>(row.step_time) / static_cast<double>(usage.gpu_steps)
-             : static_cast<double>(row.time);
+        step ? static_cast<double>(row.step_time) / usage.gpu_steps : static_cast<double>(row.time);
     constexpr int kBar = 20;
     out += "| " + mark + escaped(row.label) + mark + " | " + mark +
            format_tenths_of_percent(row.tenths) + mark + " | " +

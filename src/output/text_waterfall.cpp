@@ -49,7 +49,7 @@ std::vector<Numbers> number_columns(const Report& report, model::DurationNs tota
   const std::optional<double> step = usage.step_ns();
   DurationUnit unit = duration_unit(step.value_or(static_cast<double>(total)));
   if (unit.ns > 1) ++unit.decimals;  // the parts are smaller than the whole
-  const auto steps = static_cast<double>(usage.gpu_steps);
+  const auto steps = usage.gpu_steps;
   columns.push_back({std::string(unit.name) + (step ? "/step" : ""), [=](const WaterfallRow& row) {
                        return unit.format(step ? static_cast<double>(row.step_time) / steps
                                                : static_cast<double>(row.time));

@@ -33,6 +33,12 @@ void judge_allocator_calls_in_step(const Context& context, Judgement& judgement)
   const OnRank& most = mallocs->value >= frees->value ? *mallocs : *frees;
   if (most.value < context.threshold(kId, "calls")) return;
   const model::FactSet& facts = context.job().ranks[most.position].facts;
+  // Memory that only grows needs new blocks: the growth is the finding.
+  if (frees->value < context.threshold(kId, "calls") &&
+      facts.value_or(FactId::kMemoryGrowthPerStep, 0) >=
+          context.threshold("memory.growth", "slope")) {
+    return;
+  }
   const double share = std::max(facts.value_or(FactId::kAllocatorShare, 0),
                                 facts.value_or(FactId::kWaterfallIdleAlloc, 0));
   if (share < context.threshold(kId, "share")) return;

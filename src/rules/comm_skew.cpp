@@ -13,6 +13,8 @@ namespace {
 using model::FactId;
 
 constexpr std::string_view kId = "comm.skew";
+constexpr const char* kLoaderCode =
+    "DataLoader(dataset, batch_size=..., num_workers=8, persistent_workers=True, pin_memory=True)";
 
 analysis::Edit balanced(double to_fastest) {
   analysis::Edit edit;
@@ -98,7 +100,10 @@ void judge_comm_skew(const Context& context, Judgement& judgement) {
     finding.summary += fmt::format(
         " The others wait for rank {}{}.", slow,
         cross.slow_cause.empty() ? std::string() : ", which " + reason_in_words(cross.slow_cause));
-    if (!cross.slow_cause.empty()) finding.fix = fix_for(cross.slow_cause, slow);
+    if (!cross.slow_cause.empty()) {
+      finding.fix = fix_for(cross.slow_cause, slow);
+      finding.fix_code = cross.slow_cause == "input" ? kLoaderCode : "";
+    }
   }
   add_evidence(context, verdict, FactId::kWaterfallCommSkew, share->value,
                share->value >= context.threshold(kId, "critical") ? "critical" : "warn");

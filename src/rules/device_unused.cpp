@@ -31,6 +31,11 @@ void judge_device_unused(const Context& context, Judgement& judgement) {
   for (const model::RankTimeline& rank : context.timeline().ranks) {
     if (rank.info.world_size > static_cast<std::int32_t>(context.timeline().ranks.size())) return;
   }
+  // Where nothing trains, which GPUs should work is anybody's guess.
+  if (context.steps() < 3) return;
+  for (const auto& [ordinal, name] : visible) {
+    if (name.empty()) return;
+  }
   if (used.empty() || visible.size() <= used.size()) return;
   Verdict verdict = start_verdict(kId, Role::kNote);
   verdict.finding.summary = fmt::format("{} of {} visible GPUs did nothing in this trace.",

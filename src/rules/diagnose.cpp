@@ -18,6 +18,9 @@ constexpr std::size_t kStepsForFindings = 3;
 constexpr std::size_t kStepsForConfidence = 10;
 // A fix that gains less than this is no cause worth a warning.
 constexpr double kWorthwhileGain = 0.03;
+// Less busy than this, "nothing is wasted" would be a strange thing to say.
+constexpr double kMostlyBusy = 0.85;
+constexpr double kMuchProfiler = 0.1;
 
 // Findings that come before others whatever their gains, when both are there and not mere
 // information. CUDA graphs, for one, need a step without blocking calls.
@@ -103,6 +106,8 @@ void rank(const Context& context, std::vector<Ranked>& items) {
   for (Ranked& item : items) {
     if (item.verdict.role != Role::kResidual || !item.verdict.has_edit) continue;
     item.gain = gain(context, analysis::combine(causes, item.verdict.expected)) - with_causes;
+    // What the causes' fixes leave of a symptom decides whether it is one.
+    if (item.gain < kWorthwhileGain) item.verdict.finding.severity = Severity::kInfo;
   }
   for (Ranked& item : items) item.weight = weight_of(item);
   std::stable_sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
@@ -134,6 +139,16 @@ void demote_worthless(const Context& context, std::vector<Ranked>& items) {
   }
 }
 
+// "Nothing is wasted" is no note to give beside a cause.
+void drop_contradiction(std::vector<Ranked>& items) {
+  const bool any_cause = std::any_of(items.begin(), items.end(), [](const Ranked& item) {
+    return item.verdict.finding.severity != Severity::kInfo;
+  });
+  if (!any_cause) return;
+  std::erase_if(items,
+                [](const Ranked& item) { return item.verdict.finding.id == "compute.bound"; });
+}
+
 std::optional<model::Prediction> predict_jointly(const Context& context,
                                                  const std::vector<Ranked>& items) {
   analysis::Edit best;
@@ -153,10 +168,25 @@ std::optional<model::Prediction> predict_jointly(const Context& context,
 }
 
 std::string busy_sentence(const Context& context) {
-  const auto busy = context.job().facts.value(model::FactId::kWaterfallBusy);
-  if (!busy) return "No GPU activity was recorded.";
-  return fmt::format("The GPU{} {} busy {} of the time.", context.job().ranks.size() > 1 ? "s" : "",
-                     context.job().ranks.size() > 1 ? "were" : "was", percent(*busy));
+  const model::CauseTimes& causes = context.job().causes;
+  const auto whole = static_cast<double>(model::total(causes));
+  if (whole <= 0) return "No GPU activity was recorded.";
+  double compute = 0;
+  double busy = 0;
+  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
+    const model::CauseGroup group = model::cause_info(static_cast<model::Cause>(i)).group;
+    const double share = static_cast<double>(causes[i]) / whole;
+    if (group == model::CauseGroup::kCompute) compute += share;
+    if (group != model::CauseGroup::kIdle && group != model::CauseGroup::kUnattributed) {
+      busy += share;
+    }
+  }
+  const bool several = context.job().ranks.size() > 1;
+  std::string text = fmt::format("The GPU{} {} busy {} of the time", several ? "s" : "",
+                                 several ? "were" : "was", percent(busy));
+  // Communication and copies keep a GPU busy without any progress of their own.
+  if (busy - compute >= 0.05) text += fmt::format(", computing {}", percent(compute));
+  return text + ".";
 }
 
 std::string verdict_sentence(const Context& context, const std::vector<Finding>& findings) {
@@ -168,7 +198,16 @@ std::string verdict_sentence(const Context& context, const std::vector<Finding>&
       return text + fmt::format(" Too few steps to judge: {}, at least {} are needed.",
                                 context.steps(), kStepsForFindings);
     }
-    return text + " Nothing is obviously wasted.";
+    const double busy = context.job().facts.value_or(model::FactId::kWaterfallBusy, 1);
+    if (busy >= kMostlyBusy) return text + " Nothing is obviously wasted.";
+    const double profiler = context.mean(model::FactId::kDilationStepShare).value_or(0);
+    return text +
+           (profiler > kMuchProfiler
+                ? fmt::format(" No cause was found whose fix would gain much: the profiler "
+                              "itself makes up about {} of the step.",
+                              percent(profiler))
+                : std::string(" No cause was found whose fix would gain much; see what could "
+                              "not be judged."));
   }
   text += " " + first->title;
   if (first->prediction) {
@@ -213,6 +252,7 @@ model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnaly
   }
   demote_worthless(context, items);
   rank(context, items);
+  drop_contradiction(items);
   diagnosis.joint = predict_jointly(context, items);
   for (Ranked& item : items) {
     predict(context, item.verdict);

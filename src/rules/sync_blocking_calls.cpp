@@ -16,6 +16,19 @@ constexpr double kCritical = 0.3;
 constexpr double kExpectedFeeding = 0.2;
 constexpr double kReplaced = 0.6;  // of the mask operators' host time, what a cheaper one saves
 
+bool mostly_convolutions(const Context& context, std::size_t position) {
+  const model::RankTimeline& timeline = context.timeline().ranks[position];
+  double all = 0;
+  double inside = 0;
+  for (const model::SyncRow& row : context.job().ranks[position].host.syncs) {
+    all += row.per_step;
+    if (timeline.name(row.leaf_op).find("convolution") != std::string_view::npos) {
+      inside += row.per_step;
+    }
+  }
+  return inside > all / 2;
+}
+
 analysis::Edit without_syncs(double feeding, double operators) {
   analysis::Edit edit;
   edit.remove_syncs = true;
@@ -39,7 +52,12 @@ void judge_sync_blocking_calls(const Context& context, Judgement& judgement) {
                            {"aten::index", "aten::nonzero", "aten::masked_select",
                             "aten::index_put_", "aten::_index_put_impl_", "aten::unique_dim"})
           : 0;
-  const double gained = gain(context, without_syncs(kExpectedFeeding, masks * kReplaced));
+  // The waits of pauses and of cuDNN's search are findings of their own.
+  analysis::Edit pauses;
+  pauses.checkpoint = pauses.logging = pauses.validation = pauses.compile = 0;
+  const analysis::Edit expected = without_syncs(kExpectedFeeding, masks * kReplaced);
+  const double gained = gain(context, analysis::combine(pauses, expected)) - gain(context, pauses);
+  if (mostly_convolutions(context, count->position)) return;
   if (gained < context.threshold(kId, "gain")) return;
 
   Verdict verdict = start_verdict(kId);

@@ -51,6 +51,22 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
         seen, world);
     add_measure(context, verdict, "ranks without a trace", world - seen, "count");
   }
+  bool guessed = false;
+  for (const model::RankTimeline& rank : context.timeline().ranks) {
+    guessed = guessed || rank.info.source == model::RankSource::kOrder;
+  }
+  const std::size_t count = context.timeline().ranks.size();
+  if (count > 1 && guessed && !context.job().cross.matched) {
+    what += what.empty() ? "" : "; ";
+    what += fmt::format(
+        "nothing in the {} files says that they belong to one job: if they do not, analyze them "
+        "one "
+        "by one",
+        count);
+    add_measure(context, verdict, "files taken as ranks by their order", static_cast<double>(count),
+                "count");
+    lost = true;
+  }
   if (what.empty()) return;
   // Missing ranks are a choice of the user's; lost events are not.
   finding.severity = lost ? model::Severity::kWarning : model::Severity::kInfo;
