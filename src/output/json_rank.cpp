@@ -103,6 +103,8 @@ void write_steps_json(JsonWriter& json, const model::RankAnalysis& analysis) {
   json.member("source", word_for(steps.source).id);
   json.member("how", if_given(steps.how));
   json.member("count", steps.steps.size());
+  json.member("worth", steps.worth());
+  json.member("backlog_ns", steps.backlog);
   const auto write = [&](std::string_view key, model::DurationNs ns) {
     json.member(key, known ? std::optional(ns) : std::nullopt);
   };

@@ -50,6 +50,11 @@ bool ends_with_digit(std::string_view word) {
   return !word.empty() && word.back() >= '0' && word.back() <= '9';
 }
 
+// Whether `word` stays on the line of the one before it: a unit after its number, a separator.
+bool stays_with(std::string_view before, std::string_view word) {
+  return word == "·" || word == "|" || (is_unit(word) && ends_with_digit(before));
+}
+
 // What must stay on one line: one word, or several that belong together.
 using Chunk = std::vector<Span>;
 
@@ -75,8 +80,8 @@ std::vector<Chunk> chunks_of(const std::vector<Span>& spans, bool unicode, int l
       }
       const std::string_view word = front_part(rest.substr(0, rest.find(' ')), longest);
       rest.remove_prefix(word.size());
-      const bool glued =
-          !chunks.empty() && !open && is_unit(word) && ends_with_digit(chunks.back().back().text);
+      const bool glued = !chunks.empty() && !open && stays_with(chunks.back().back().text, word) &&
+                         chunk_width(chunks.back()) + 1 + display_width(word) <= longest;
       if (glued) {
         chunks.back().push_back({" " + std::string(word), span.ink});
       } else if (open && chunk_width(chunks.back()) + display_width(word) <= longest) {

@@ -7,6 +7,7 @@ std::vector<Section> detail_sections(const Report& report, const SectionStyle& s
   add_rank_waterfalls(report, style, all);
   if (!report.job.ranks.empty()) {
     add_steps(report, style, all);
+    add_input(report, all);
     add_kernels(report, style, all);
     add_operators(report, style, all);
     add_launches(report, style, all);

@@ -35,6 +35,7 @@ struct SectionStyle {
 void add_rank_waterfalls(const Report& report, const SectionStyle& style,
                          std::vector<Section>& out);
 void add_steps(const Report& report, const SectionStyle& style, std::vector<Section>& out);
+void add_input(const Report& report, std::vector<Section>& out);
 void add_kernels(const Report& report, const SectionStyle& style, std::vector<Section>& out);
 void add_operators(const Report& report, const SectionStyle& style, std::vector<Section>& out);
 void add_launches(const Report& report, const SectionStyle& style, std::vector<Section>& out);

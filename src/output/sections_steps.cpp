@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "output/section_tools.h"
+#include "output/words.h"
 
 namespace pyrometer::output {
 namespace {
@@ -81,6 +82,25 @@ void add_steps(const Report& report, const SectionStyle& style, std::vector<Sect
   note_rest(section, shown, order.size());
   const std::string outliers = outlier_line(view.analysis.patterns);
   if (!outliers.empty()) section.lines.push_back(outliers);
+  out.push_back(std::move(section));
+}
+
+void add_input(const Report& report, std::vector<Section>& out) {
+  const RankView view = detail_view(report);
+  const model::InputWaits& waits = view.analysis.pauses.input;
+  if (waits.waits == 0) return;
+  const auto text = [](model::DurationNs ns) { return format_duration(static_cast<double>(ns)); };
+  Section section;
+  section.title = titled(view, "Data loader");
+  section.lines.push_back("Loads " + std::string(word_for(waits.kind).name) + ": " +
+                          count_of(waits.waits, "wait") + ", " + text(waits.total) +
+                          " in all, p50 " + text(waits.p50) + ", max " + text(waits.max) + "; " +
+                          count_of(waits.operators, "operator") + " inside.");
+  if (waits.iterator_starts > 0) {
+    section.lines.push_back(count_of(waits.iterator_starts, "new iterator") + ", " +
+                            text(waits.iterator_start_time) +
+                            " lost at their starts beyond an ordinary wait.");
+  }
   out.push_back(std::move(section));
 }
 

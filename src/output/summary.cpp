@@ -193,10 +193,36 @@ std::vector<std::string> unattributed_notes(const Report& report) {
   return notes;
 }
 
+// Pauses that the trace has no range for. The waterfall counts them as what the host did then, the
+// findings by what they are: the reader has to be able to tell both together.
+std::vector<std::string> inferred_notes(const Report& report) {
+  model::CauseTimes inferred{};
+  model::DurationNs windows = 0;
+  for (const model::RankAnalysis& rank : report.job.ranks) {
+    windows += rank.steps.window.length();
+    for (const model::InferredRegion& region : rank.pauses.inferred) {
+      model::at(inferred, region.cause) += region.span.length();
+    }
+  }
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
+    const double share =
+        windows > 0 ? static_cast<double>(inferred[i]) / static_cast<double>(windows) : 0;
+    constexpr double kWorthSaying = 0.01;
+    if (share < kWorthSaying) continue;
+    const std::string title(model::cause_info(static_cast<model::Cause>(i)).title);
+    notes.push_back("Recognised by its pattern, without a range in the trace: " + title + ", " +
+                    format_percent(share) +
+                    " of the time. The rows above count it as what the host did then.");
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::vector<std::string> waterfall_notes(const Report& report) {
   std::vector<std::string> notes = unattributed_notes(report);
+  for (std::string& note : inferred_notes(report)) notes.push_back(std::move(note));
   const bool communicates = model::at(report.job.causes, model::Cause::kCommTransfer) > 0;
   const bool skew_known =
       std::any_of(report.job.ranks.begin(), report.job.ranks.end(),

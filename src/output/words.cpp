@@ -221,7 +221,7 @@ Word word_for(model::LoaderKind kind) {
     case model::LoaderKind::kMultiProcess:
       return {"multi_process", "in worker processes"};
     case model::LoaderKind::kUnknown:
-      return {"unknown", "of unknown kind"};
+      return {"unknown", "in a way the trace does not tell"};
   }
   return {};
 }

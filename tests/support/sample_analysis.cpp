@@ -195,7 +195,14 @@ void fill_tables(model::RankAnalysis& rank, const Names& names, int steps) {
   rank.patterns.same_sequence_every_step = true;
   rank.pauses.input.kind = model::LoaderKind::kSingleProcess;
   rank.pauses.input.waits = steps;
-  rank.pauses.inferred.push_back({{kOrigin, kOrigin + kMs}, Cause::kIdleCheckpoint, 7, 1 << 20});
+  rank.pauses.input.total = steps * 18 * kMs;
+  rank.pauses.input.p50 = 18 * kMs;
+  rank.pauses.input.max = 30 * kMs;
+  rank.pauses.input.operators = steps * 32;
+  rank.pauses.input.iterator_starts = 1;
+  rank.pauses.input.iterator_start_time = 4 * kMs;
+  rank.pauses.inferred.push_back(
+      {{kOrigin, kOrigin + 9 * kMs}, Cause::kIdleCheckpoint, 7, 1 << 20});
   rank.patterns.outlier_period = 5;
   model::CriticalPath& path = rank.patterns.critical_path;
   path.step = 1;
