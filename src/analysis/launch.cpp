@@ -72,10 +72,11 @@ class QueueIntegral {
   }
 
  private:
-  // Start of slice k.
+  // Start of slice k, without a product that could overflow.
   [[nodiscard]] TimeNs bound(std::size_t k) const {
-    return window_.start +
-           window_.length() * static_cast<TimeNs>(k) / static_cast<TimeNs>(slices_.size());
+    const auto n = static_cast<TimeNs>(slices_.size());
+    const auto slice = static_cast<TimeNs>(k);
+    return window_.start + window_.length() / n * slice + window_.length() % n * slice / n;
   }
   [[nodiscard]] TimeNs slice_end() const { return bound(slice_ + 1); }
 
