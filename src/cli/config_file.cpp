@@ -150,11 +150,14 @@ std::string default_config_path() {
 }
 
 Result<Config> read_config(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::error_code not_a_folder;
-  if (!file.is_open() || file.bad() || std::filesystem::is_directory(path, not_a_folder)) {
-    const int error = file.is_open() ? EISDIR : errno;
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(path, unknown);
+  std::ifstream file;
+  if (!folder) file.open(path, std::ios::binary);  // reading a folder throws
+  const std::string text =
+      file.is_open() ? std::string{std::istreambuf_iterator<char>(file), {}} : std::string{};
+  if (!file.is_open() || file.bad()) {
+    const int error = folder ? EISDIR : errno;
     return base::fail(Error{.kind = ErrorKind::kUsage,
                             .message = "cannot read the config file: " + system_error_text(error),
                             .file = path});

@@ -119,7 +119,10 @@ Result<std::vector<std::string>> parse_with(const std::vector<OptionGroup>& grou
   } catch (const CLI::ParseError& error) {
     return base::fail(usage_error(error.what(), command));
   }
-  return app.remaining();
+  std::vector<std::string> rest = app.remaining();
+  // CLI11 has taken what follows "--" as arguments, and hands the mark itself back.
+  if (!leading_only) std::erase(rest, "--");
+  return rest;
 }
 
 Error unknown_command(const std::vector<std::unique_ptr<Command>>& commands,

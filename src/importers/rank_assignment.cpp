@@ -57,11 +57,19 @@ std::optional<std::int32_t> number_before_ending(std::string_view text) {
   return std::nullopt;
 }
 
+bool same_names(const base::StringPool& a, const base::StringPool& b) {
+  if (a.size() != b.size()) return false;
+  for (std::uint32_t id = 0; id < a.size(); ++id) {
+    if (a.view(id) != b.view(id)) return false;
+  }
+  return true;
+}
+
 bool same_content(const model::RankTimeline& a, const model::RankTimeline& b) {
   return a.info.event_count == b.info.event_count && a.info.trace_id == b.info.trace_id &&
          a.activities.start == b.activities.start && a.activities.end == b.activities.end &&
          a.api_calls.start == b.api_calls.start && a.host_ops.start == b.host_ops.start &&
-         a.host_ops.end == b.host_ops.end;
+         a.host_ops.end == b.host_ops.end && same_names(a.names, b.names);
 }
 
 std::string plural(std::size_t count, std::string_view noun) {
@@ -84,7 +92,8 @@ class Assigner {
         unclaimed_.push_back(&c);
       }
     }
-    const bool single = candidates_.size() == 1;
+    drop_copies();
+    const bool single = taken_.size() + unclaimed_.size() == 1;
     for (Candidate* c : unclaimed_) {
       take(*c, free_number(), single ? model::RankSource::kSingle : model::RankSource::kOrder);
     }
@@ -106,6 +115,27 @@ class Assigner {
     out_.notes.push_back(file + ": says it is rank " + std::to_string(rank) + " as " + other +
                          " does; numbered by order instead");
     unclaimed_.push_back(&c);
+  }
+
+  // The same file given twice is one rank, also where nothing names it.
+  void drop_copies() {
+    std::vector<Candidate*> kept;
+    for (Candidate* c : unclaimed_) {
+      const Candidate* same = nullptr;
+      for (const auto& [rank, other] : taken_) {
+        if (same_content(c->timeline, other->timeline)) same = other;
+      }
+      for (const Candidate* other : kept) {
+        if (same_content(c->timeline, other->timeline)) same = other;
+      }
+      if (same == nullptr) {
+        kept.push_back(c);
+        continue;
+      }
+      out_.notes.push_back(c->timeline.info.file + ": left out, it holds the same as " +
+                           same->timeline.info.file);
+    }
+    unclaimed_ = std::move(kept);
   }
 
   void take(Candidate& c, std::int32_t rank, model::RankSource source) {

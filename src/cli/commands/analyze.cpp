@@ -1,6 +1,8 @@
 #include "cli/commands/analyze.h"
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "analysis/pass.h"
@@ -155,6 +157,13 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   if (!config) {
     print_error(config.error().to_string());
     return exit_code_of(config.error());
+  }
+
+  for (const std::string& path : paths_) {
+    std::error_code missing;
+    if (output_.empty() || !std::filesystem::equivalent(path, output_, missing)) continue;
+    print_error(output_ + ": is one of the traces to read. Give -o another file");
+    return ExitCode::kUsage;
   }
 
   importers::Progress progress;
