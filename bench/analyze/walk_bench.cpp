@@ -1,10 +1,12 @@
-// Speed and memory of the import against a bare simdjson walk over the same file.
+// Speed and memory of import and analyses against a bare simdjson walk over the same file.
 //
-//   walk_bench [--rounds N] [--threads N] FILE
+//   walk_bench [--rounds N] [--threads N] [--passes] FILE
 //
-// Both run in one process, in turn, so that the state of the machine is the same for both; the
-// medians are compared. The walk has the text in memory already, the import reads the file. Peak
-// memory is that of an import in a process of its own.
+// All run in one process, in turn, so that the state of the machine is the same for all; medians
+// are compared. The cold walk does what any reader of the file must: it reads it, into fresh
+// memory, and walks over it once. The warm walk has text and index in memory from a walk before.
+// Peak memory is that of a process that does nothing but the import and the analyses. --passes
+// shows the time of each pass instead.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/pass.h"
+#include "analysis/what_if.h"
 #include "bare_walk.h"
 #include "importers/importer.h"
+#include "rules/rule.h"
 
 namespace {
 
@@ -51,98 +56,155 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-struct ImportResult {
-  std::int64_t json_bytes = 0;
-  std::int64_t events = 0;
-};
+namespace model = pyrometer::model;
 
-ImportResult import(const std::string& path, unsigned threads) {
+model::Timeline import(const std::string& path, unsigned threads) {
   pyrometer::importers::ImportOptions options;
   options.threads = threads;
-  const auto timeline = pyrometer::importers::import_paths({path}, options);
+  auto timeline = pyrometer::importers::import_paths({path}, options);
   if (!timeline) {
     std::fprintf(stderr, "walk_bench: %s\n", timeline.error().to_string().c_str());
     std::exit(1);
   }
-  ImportResult result;
-  for (const auto& rank : timeline->ranks) {
-    result.json_bytes += rank.info.json_bytes;
-    result.events += rank.info.event_count;
-  }
-  return result;
+  return std::move(*timeline);
 }
 
-// Peak resident bytes of a process that does nothing but the import.
-double peak_of_import(const std::string& path, unsigned threads) {
+// Everything that `pyrometer analyze` computes; returns the number of findings.
+std::size_t analyse(const model::Timeline& timeline, unsigned threads) {
+  const model::JobAnalysis job = pyrometer::analysis::run_passes(timeline, {.threads = threads});
+  const pyrometer::analysis::WhatIf what_if(timeline, job);
+  return pyrometer::rules::diagnose(timeline, job, what_if, {}).findings.size();
+}
+
+double peak_of_analysis(const std::string& path, unsigned threads) {
   const pid_t child = ::fork();
   if (child == 0) {
-    (void)import(path, threads);
+    (void)analyse(import(path, threads), threads);
     ::_exit(0);
   }
   int status = 0;
   struct rusage usage {};
   if (child < 0 || ::wait4(child, &status, 0, &usage) != child || status != 0) {
-    std::fprintf(stderr, "walk_bench: the import failed\n");
+    std::fprintf(stderr, "walk_bench: the analysis failed\n");
     std::exit(1);
   }
   return static_cast<double>(usage.ru_maxrss) * 1024.0;
 }
 
+struct Options {
+  int rounds = 5;
+  unsigned threads = 1;
+  bool passes = false;
+  std::string path;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const bool has_value = i + 1 < argc;
+    if (std::strcmp(argv[i], "--rounds") == 0 && has_value) {
+      options.rounds = std::max(std::atoi(argv[++i]), 1);
+    } else if (std::strcmp(argv[i], "--threads") == 0 && has_value) {
+      options.threads = static_cast<unsigned>(std::max(std::atoi(argv[++i]), 1));
+    } else if (std::strcmp(argv[i], "--passes") == 0) {
+      options.passes = true;
+    } else {
+      options.path = argv[i];
+    }
+  }
+  if (options.path.empty()) {
+    std::fprintf(stderr, "usage: walk_bench [--rounds N] [--threads N] [--passes] FILE\n");
+    std::exit(2);
+  }
+  return options;
+}
+
+void print_passes(const Options& options) {
+  const model::Timeline timeline = import(options.path, options.threads);
+  std::vector<Times> times(pyrometer::analysis::all_passes().size());
+  for (int round = 0; round < options.rounds; ++round) {
+    model::JobAnalysis job;
+    job.ranks.resize(timeline.ranks.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const pyrometer::analysis::Pass& pass = pyrometer::analysis::all_passes()[i];
+      times[i].measure([&] {
+        if (pass.job != nullptr) return pass.job(timeline, job);
+        for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+          pass.rank(timeline.ranks[r], job.ranks[r]);
+        }
+      });
+    }
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::string name(pyrometer::analysis::all_passes()[i].name);
+    std::printf("%-15s %8.1f ms CPU\n", name.c_str(), median(times[i].cpu) * 1e3);
+  }
+}
+
+void print_comparison(const Options& options) {
+  // First, while this process is still small: a child begins with its parent's memory.
+  const double peak = peak_of_analysis(options.path, options.threads);
+  // A compressed file cannot be walked as it is: import and analyses alone are timed.
+  const bool plain = options.path.ends_with(".json");
+  Times cold;
+  Times warm;
+  Times imports;
+  Times totals;
+  std::int64_t json_bytes = 0;
+  std::int64_t events = 0;
+  for (int round = 0; round < options.rounds; ++round) {
+    if (plain) {
+      std::optional<pyrometer::bench::BareWalk> walk;
+      std::uint64_t walked = 0;
+      cold.measure([&] {
+        walk.emplace(options.path);
+        walked = walk->run().events;
+      });
+      warm.measure([&] { walked += walk->run().events; });
+      if (round > 0 && walked != 2 * static_cast<std::uint64_t>(events)) {
+        std::fprintf(stderr, "walk_bench: the walk saw other events than the import\n");
+        std::exit(1);
+      }
+    }
+    json_bytes = events = 0;
+    totals.measure([&] {
+      std::optional<model::Timeline> timeline;
+      imports.measure([&] { timeline.emplace(import(options.path, options.threads)); });
+      (void)analyse(*timeline, options.threads);
+      for (const model::RankTimeline& rank : timeline->ranks) {
+        json_bytes += rank.info.json_bytes;
+        events += rank.info.event_count;
+      }
+    });
+  }
+  const double megabytes = static_cast<double>(json_bytes) / 1e6;
+  std::printf("file                %s\njson                %.1f MB, %lld events, %u threads\n",
+              options.path.c_str(), megabytes, static_cast<long long>(events), options.threads);
+  const auto print = [&](const char* what, const Times& times) {
+    std::printf("%-19s %.3f s  %5.0f MB/s  CPU %.3f s", what, median(times.wall),
+                megabytes / median(times.wall), median(times.cpu));
+    if (plain) {
+      std::printf("  CPU / walk: %.2f cold, %.2f warm", median(times.cpu) / median(cold.cpu),
+                  median(times.cpu) / median(warm.cpu));
+    }
+    std::printf("\n");
+  };
+  if (plain) print("bare walk, cold", cold);
+  if (plain) print("bare walk, warm", warm);
+  print("import", imports);
+  print("import + analyses", totals);
+  std::printf("peak memory         %.1f MB = %.3f bytes per byte of JSON\n", peak / 1e6,
+              peak / static_cast<double>(json_bytes));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  int rounds = 7;
-  unsigned threads = 1;
-  std::string path;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
-      rounds = std::max(std::atoi(argv[++i]), 1);
-    } else if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
-      threads = static_cast<unsigned>(std::max(std::atoi(argv[++i]), 1));
-    } else {
-      path = argv[i];
-    }
+  const Options options = parse(argc, argv);
+  if (options.passes) {
+    print_passes(options);
+  } else {
+    print_comparison(options);
   }
-  if (path.empty()) {
-    std::fprintf(stderr, "usage: walk_bench [--rounds N] [--threads N] FILE\n");
-    return 2;
-  }
-  // First, while this process is still small: a child begins with its parent's memory.
-  const double peak = peak_of_import(path, threads);
-
-  // Compressed input has no bare walk of its own: the import alone is timed.
-  const bool plain = path.ends_with(".json");
-  std::optional<pyrometer::bench::BareWalk> walk;
-  if (plain) walk.emplace(path);
-  Times walks;
-  Times imports;
-  ImportResult imported;
-  std::uint64_t walked_events = 0;
-  for (int round = 0; round < rounds; ++round) {
-    if (plain) walks.measure([&] { walked_events = walk->run().events; });
-    imports.measure([&] { imported = import(path, threads); });
-  }
-  const double megabytes = static_cast<double>(imported.json_bytes) / 1e6;
-  const auto print = [megabytes](const char* what, const Times& times) {
-    const double wall = median(times.wall);
-    std::printf("%-15s %.3f s  %.0f MB/s  (CPU %.3f s)\n", what, wall, megabytes / wall,
-                median(times.cpu));
-  };
-  std::printf("file            %s\n", path.c_str());
-  std::printf("json            %.1f MB, %lld events\n", megabytes,
-              static_cast<long long>(imported.events));
-  print("import", imports);
-  if (plain) {
-    print("bare walk", walks);
-    if (static_cast<std::int64_t>(walked_events) != imported.events) {
-      std::fprintf(stderr, "walk_bench: the walk saw %llu events\n",
-                   static_cast<unsigned long long>(walked_events));
-      return 1;
-    }
-    std::printf("import / walk   %.2f of its time, %.2f of its CPU time\n",
-                median(imports.wall) / median(walks.wall), median(imports.cpu) / median(walks.cpu));
-  }
-  std::printf("peak memory     %.1f MB = %.3f bytes per byte of JSON\n", peak / 1e6,
-              peak / static_cast<double>(imported.json_bytes));
   return 0;
 }

@@ -41,7 +41,8 @@ void collect(const model::RankTimeline& t, const Table& table, model::RowRange r
     if (!waits.spans.empty() && table.start[i] < waits.spans.back().end) continue;  // nested
     waits.spans.push_back({table.start[i], table.end[i]});
     const LoaderKind kind = kind_of(t.name(table.name[i]));
-    if (waits.kind == LoaderKind::kNoLoader || waits.kind == LoaderKind::kUnknown) waits.kind = kind;
+    if (waits.kind == LoaderKind::kNoLoader || waits.kind == LoaderKind::kUnknown)
+      waits.kind = kind;
   }
 }
 

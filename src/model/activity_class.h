@@ -12,7 +12,7 @@ enum class KernelClass : std::uint8_t {
   kConv,       // convolution
   kAttention,  // fused attention
   kElementwise,
-  kReduction,      // sums, scans, pooling, losses, matrix-vector products
+  kReduction,   // sums, scans, pooling, losses, matrix-vector products
   kNorm,        // normalisation, softmax
   kOptimizer,   // multi_tensor_apply and the like
   kIndexing,    // gather, scatter, embedding, sort, topk
