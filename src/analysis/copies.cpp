@@ -60,7 +60,7 @@ void add(const model::RankTimeline& t, const model::RankAnalysis& a, Index i, Du
     bucket.large_time += duration;
     bucket.large_bytes += bytes;
   }
-  if (!contains(stepped_span(a.steps), start)) return;
+  if (step_of_activity(t, a.steps, i) >= a.steps.steps.size()) return;
   ++bucket.stepped;
   bucket.stepped_bytes += static_cast<double>(std::max<std::int64_t>(bytes, 0));
   if (is_small) ++bucket.stepped_small;

@@ -45,7 +45,7 @@ struct Sums {
   DurationNs short_time = 0;
   std::int64_t count = 0;
   std::int64_t short_count = 0;
-  // Within the steps:
+  // Launched within the steps:
   std::int64_t stepped = 0;
   std::int64_t stepped_layout = 0;
   std::int64_t stepped_casts = 0;
@@ -66,7 +66,7 @@ struct Sums {
 class Adder {
  public:
   Adder(const model::RankTimeline& t, const model::RankAnalysis& a)
-      : t_(t), a_(a), window_(a.steps.window), stepped_(stepped_span(a.steps)) {}
+      : t_(t), a_(a), window_(a.steps.window) {}
 
   [[nodiscard]] Sums run() {
     for (const model::Device& device : t_.devices) {
@@ -100,7 +100,7 @@ class Adder {
       ++sums_.short_count;
       sums_.short_time += duration;
     }
-    if (!contains(stepped_, t_.activities.start[i])) return;
+    if (step_of_activity(t_, a_.steps, i) >= a_.steps.steps.size()) return;
     ++sums_.stepped;
     if (traits.klass == KernelClass::kLayout) ++sums_.stepped_layout;
     if (traits.cast) ++sums_.stepped_casts;
@@ -129,7 +129,6 @@ class Adder {
   const model::RankTimeline& t_;
   const model::RankAnalysis& a_;
   model::Interval window_;
-  model::Interval stepped_;
   Sums sums_;
 };
 

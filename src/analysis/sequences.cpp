@@ -159,6 +159,7 @@ class RunCollector {
       }
       const std::size_t step = step_of_activity(t_, a_.steps, i);
       if (step != run.step) finish(run);
+      if (step == a_.steps.steps.size() && step > 0) continue;
       run.step = step;
       run.rows.push_back(i);
     }

@@ -126,7 +126,7 @@ class FactWriter {
   void host_share(model::FactId id, model::DurationNs time) {
     ratio(id, static_cast<double>(time), host_time_, "the window is empty");
   }
-  // A count (bytes, ns …) within stepped_span().
+  // A count (bytes, ns …) of what was issued within the steps.
   void per_step(model::FactId id, double count) { ratio(id, count, steps_, "no steps found"); }
 
  private:
