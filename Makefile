@@ -6,7 +6,7 @@ help:
 	@echo 'make demo     install what is needed, build, and analyze a real trace of examples/'
 	@echo 'make test     install what is needed, build with tests, and run them'
 	@echo 'make dist     pack a release: dist/pyrometer-<version>-linux-<arch>.tar.gz'
-	@echo 'make bench    build and run the benchmarks'
+	@echo 'make bench    speed and memory on a trace of 500 MB'
 	@echo 'make check    formatting, clang-tidy, layers, freshness of generated files'
 	@echo 'make format   format the C++ sources'
 
@@ -29,8 +29,9 @@ dist:
 bench:
 	tools/setup
 	cmake --preset bench >/dev/null
-	cmake --build --preset bench
-	cmake --build --preset bench --target run_benchmarks
+	cmake --build --preset bench --target gen_trace walk_bench
+	build/bench/bench/gen_trace examples/loader_serial.trace.json.gz build/bench/big.json 500
+	build/bench/bench/walk_bench build/bench/big.json
 
 check:
 	tools/setup
