@@ -75,21 +75,6 @@ void decode_triple(const char* base, Token t, std::uint32_t (&out)[3]) {
   }
 }
 
-bool has_args(Category category) {
-  switch (category) {
-    case Category::kCpuOp:
-    case Category::kApi:
-    case Category::kKernel:
-    case Category::kMemcpy:
-    case Category::kMemset:
-    case Category::kSync:
-    case Category::kInstant:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_flow(char phase) { return phase == 's' || phase == 'f' || phase == 't'; }
 
 }  // namespace
@@ -204,15 +189,28 @@ Token EventDecoder::decode(const Chunk& chunk, Token t, ChunkRows& out) {
   return t + 1;
 }
 
+bool EventDecoder::wants_args(const Event& event) const {
+  switch (event.category) {
+    case Category::kCpuOp:
+      return names_.traits(event.name).wants_shapes;
+    case Category::kApi:
+    case Category::kKernel:
+    case Category::kMemcpy:
+    case Category::kMemset:
+    case Category::kSync:
+      return true;
+    default:
+      // Thread names; and allocator events, which some versions give no category.
+      return event.phase == 'M' || names_.traits(event.name).is_memory;
+  }
+}
+
 // Decodes the object at `t`, whose owner is known by name and category, and returns the token
 // behind it. Stops early where the rest cannot matter.
 Token EventDecoder::decode_args(Token t, Event& event) {
   const char* base = chunk_.base;
   ++t;
-  const bool wanted = event.category == Category::kCpuOp
-                          ? names_.traits(event.name).wants_shapes
-                          : has_args(event.category) || event.phase == 'M';
-  if (!wanted) {
+  if (!wants_args(event)) {
     const Token behind = skip_out(base, t, 1);
     return behind != nullptr ? behind : stop_at_nul(t);
   }

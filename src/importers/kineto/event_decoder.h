@@ -43,6 +43,7 @@ class EventDecoder {
   struct Extras;
 
   [[nodiscard]] Token decode_args(Token t, Event& event);
+  [[nodiscard]] bool wants_args(const Event& event) const;
   void decode_arg(ArgKey key, Token value, Token next, Event& event);
   void decode_extra(ArgKey key, Token value, Token next);
   [[nodiscard]] LocalId intern_string(Token value);

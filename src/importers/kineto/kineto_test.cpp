@@ -246,6 +246,16 @@ TEST(Kineto, IntegersAbove63Bits) {
   EXPECT_EQ(t.memory.total_allocated[0], -1);
 }
 
+TEST(Kineto, AllocatorEventsOfAllVersions) {
+  const model::RankTimeline t = import_one(
+      R"([{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 1, "args": {"Device Type": 1, "Device Id": 2, "Bytes": 512}},
+          {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 2, "args": {"Device Id": -1, "Bytes": -8}},
+          {"args": {"Bytes": 7, "Device Type": 0, "Device Id": 0}, "name": "[memory]", "ph": "i", "ts": 3},
+          {"ph": "i", "name": "Record Window End", "ts": 4}])");
+  EXPECT_THAT(t.memory.bytes, ElementsAre(512, -8, 7));
+  EXPECT_THAT(t.memory.device, ElementsAre(2, -1, -1));
+}
+
 TEST(Kineto, ZeroAndNegativeDurations) {
   const model::RankTimeline t =
       import_one(trace_of({kernel_event("zero", "5", "0"), kernel_event("negative", "9", "-3"),
