@@ -18,6 +18,7 @@ pyrometer_test(import_test
 
 pyrometer_test(kineto_test
   SOURCES
+    src/importers/kineto/event_scan_test.cpp
     src/importers/kineto/kineto_damage_test.cpp
     src/importers/kineto/kineto_property_test.cpp
     src/importers/kineto/kineto_test.cpp
