@@ -77,7 +77,8 @@ ChunkParser::End ChunkParser::parse(const Chunk& chunk, ListState& state, ChunkR
 ChunkParser::End ChunkParser::parse_ahead(const Chunk& chunk, ListState& state, ChunkRows& out) {
   const std::string_view text(chunk.text, chunk.size);
   const std::size_t first = skip_space(text, 0);
-  if (first < text.size() && text[first] == ']') {  // too short for a cut
+  if (first == text.size()) return {first, false};
+  if (text[first] == ']') {  // too short for a cut
     take_list_end(state, out, chunk.offset + static_cast<std::int64_t>(first));
     return {first + 1, true};
   }
