@@ -205,6 +205,7 @@ TEST(KinetoDamage, NothingUsableIsAnError) {
       {R"({"traceEvents": []})", base::ErrorKind::kEmpty, "the trace has no events"},
       {"[]", base::ErrorKind::kEmpty, "the trace has no events"},
       {R"({"foo": [1, 2, {"a": "}"}]})", base::ErrorKind::kFormat, "JSON without traceEvents"},
+      {"noise [] noise", base::ErrorKind::kFormat, "not JSON"},
       {"hello world", base::ErrorKind::kFormat, "not JSON"},
       {"\x7F"
        "ELF\x02\x01",

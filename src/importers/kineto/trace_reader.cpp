@@ -180,6 +180,7 @@ std::size_t TraceReader::step_key(std::string_view text, std::size_t at, bool at
   in_foreign_ = false;
   key_ = text.substr(at + 1, end - at - 1);
   if (key_ == "traceEvents" && value < text.size() && text[value] == '[') {
+    saw_key_ = true;
     begin_events();
     return value + 1;
   }
@@ -331,7 +332,7 @@ base::Error TraceReader::nothing_found(const base::Error* source_error) const {
     error.kind = base::ErrorKind::kEmpty;
     error.message = "the file is empty";
     error.advice = "Was the disk full, or the run ended, when it was written";
-  } else if (saw_list_) {
+  } else if (saw_list_ && (saw_key_ || first_foreign_ < 0)) {  // noise may hold a "[]" by chance
     error.kind = base::ErrorKind::kEmpty;
     error.message = "the trace has no events";
     error.advice = "Record at least one step: a schedule that is never stepped records nothing";

@@ -89,6 +89,7 @@ class TraceReader {
   std::int64_t first_foreign_ = -1;
   bool in_foreign_ = false;
   bool saw_list_ = false;
+  bool saw_key_ = false;  // "traceEvents"
   bool saw_document_ = false;
 
   // The value being passed over or captured.
