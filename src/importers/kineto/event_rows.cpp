@@ -11,7 +11,6 @@ namespace {
 
 using model::ActivityKind;
 using model::CopyKind;
-using model::HostMemory;
 
 // Devices of one host; beyond it a pid is a process, not a device number.
 constexpr std::int64_t kMaxDeviceNumber = 4096;
