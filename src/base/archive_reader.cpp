@@ -101,6 +101,7 @@ class MemberSource final : public ByteSource {
     error_->advice = "Copy the file again from where it was recorded";
     return fail(*error_);
   }
+  bool is_costly() const override { return true; }
 
  private:
   archive* archive_;
@@ -123,6 +124,7 @@ class FilterSource final : public ByteSource {
     }
     return content_->read(to, size);
   }
+  bool is_costly() const override { return true; }
 
  private:
   ArchiveReader reader_;

@@ -26,6 +26,9 @@ class ByteSource {
   // Bytes that the whole stream will have, -1 when it cannot be known beforehand.
   [[nodiscard]] virtual std::int64_t size_hint() const { return -1; }
 
+  // Whether reading is work for a core (decompression) that may be worth a thread of its own.
+  [[nodiscard]] virtual bool is_costly() const { return false; }
+
   // Moves to `offset` as lseek(2) does and returns the new place; -1 where that is not possible.
   [[nodiscard]] virtual std::int64_t seek(std::int64_t /*offset*/, int /*whence*/) { return -1; }
 };
@@ -48,6 +51,7 @@ class PeekSource final : public ByteSource {
   [[nodiscard]] Result<std::string_view> peek(std::size_t size);
   [[nodiscard]] Result<std::size_t> read(char* to, std::size_t size) override;
   [[nodiscard]] std::int64_t size_hint() const override { return inner_->size_hint(); }
+  [[nodiscard]] bool is_costly() const override { return inner_->is_costly(); }
   [[nodiscard]] std::int64_t seek(std::int64_t offset, int whence) override;
 
  private:

@@ -29,6 +29,7 @@ class GzipSource final : public ByteSource {
     if (got == 0 && error_) return fail(*error_);
     return got;
   }
+  bool is_costly() const override { return true; }
 
  private:
   void step() {

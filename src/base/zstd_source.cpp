@@ -24,6 +24,7 @@ class ZstdSource final : public ByteSource {
     if (out.pos == 0 && error_) return fail(*error_);
     return out.pos;
   }
+  bool is_costly() const override { return true; }
 
  private:
   void step(ZSTD_outBuffer& out) {

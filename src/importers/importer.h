@@ -20,7 +20,7 @@ struct Progress {
 };
 
 struct ImportOptions {
-  unsigned threads = 0;          // 0: one per core
+  unsigned threads = 0;          // that parse; 0: one per core. Decompression has one more
   Progress* progress = nullptr;  // may be null
 };
 

@@ -34,7 +34,8 @@ base::Result<std::vector<ImportedTrace>> import_stream(base::ByteSource& source,
   const BlockReader::Layout layout{2 * TraceReader::kHeadroom, options.block_bytes,
                                    TraceReader::kPadding};
   TraceReader reader;
-  BlockReader blocks(source, layout, options.threads > 1 ? kBlocksAhead : 0);
+  const bool read_ahead = options.threads > 1 || source.is_costly();
+  BlockReader blocks(source, layout, read_ahead ? kBlocksAhead : 0);
   std::optional<ParallelReader> parallel;
   std::optional<base::Error> error;
   for (std::size_t count = 0; !reader.hopeless(); ++count) {
