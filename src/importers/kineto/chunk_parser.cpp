@@ -190,31 +190,41 @@ ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t fro
     }
     tokens_.clear();
     const ObjectScan scan = scan_object(text, at, tokens_);
-    if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(chunk, at, out)) {
+    if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(chunk, out)) {
       begin_event(state, out, offset);
       at = scan.stopped_at;
       continue;
     }
-    const bool too_large = chunk.size - at > kMaxEventBytes;
-    const bool may_go_on = !chunk.at_end && !too_large;
-    if (scan.outcome == ObjectScan::Outcome::kEndsEarly && may_go_on) return {at, false};
-    const Landmark next = find_landmark(text, at + 1, chunk.at_end);
-    if (next.kind == Landmark::Kind::kNone) {
-      if (may_go_on) return {at, false};
-      const bool cut_off = scan.outcome == ObjectScan::Outcome::kEndsEarly && chunk.at_end;
-      out.mishaps.add(cut_off ? Mishap::kTruncatedFile : Mishap::kDamagedEvent, offset);
-      state = ListState::kLost;
-      ++at;
-      continue;
-    }
-    mend(chunk, at, next.at, out);
-    at = next.at;
-    state = ListState::kAfterGap;
+    const bool ends_early = scan.outcome == ObjectScan::Outcome::kEndsEarly;
+    if (!pass_broken_event(chunk, ends_early, at, state, out)) return {at, false};
   }
 }
 
+// Moves `at`, where a broken event begins, to the next landmark, and mends what lies before it.
+// False when more text is needed for that.
+bool ChunkParser::pass_broken_event(const Chunk& chunk, bool ends_early, std::size_t& at,
+                                    ListState& state, ChunkRows& out) {
+  const std::string_view text(chunk.text, chunk.size);
+  const bool more_may_help = !chunk.at_end && chunk.size - at <= kMaxEventBytes;
+  if (ends_early && more_may_help) return false;
+  const Landmark next = find_landmark(text, at + 1, chunk.at_end);
+  if (next.kind != Landmark::Kind::kNone) {
+    mend(chunk, at, next.at, out);
+    at = next.at;
+    state = ListState::kAfterGap;
+    return true;
+  }
+  if (more_may_help) return false;
+  const bool cut_off = ends_early && chunk.at_end;
+  out.mishaps.add(cut_off ? Mishap::kTruncatedFile : Mishap::kDamagedEvent,
+                  chunk.offset + static_cast<std::int64_t>(at));
+  state = ListState::kLost;
+  ++at;
+  return true;
+}
+
 // Decodes the object whose tokens the scanner has left in tokens_.
-bool ChunkParser::decode_scanned(const Chunk& chunk, std::size_t /*begin*/, ChunkRows& out) {
+bool ChunkParser::decode_scanned(const Chunk& chunk, ChunkRows& out) {
   const NulGuard guard(chunk.text + chunk.size);
   tokens_.push_back(static_cast<std::uint32_t>(chunk.size));
   tokens_.push_back(static_cast<std::uint32_t>(chunk.size));
@@ -237,7 +247,7 @@ void ChunkParser::mend(const Chunk& chunk, std::size_t begin, std::size_t end, C
       const ObjectScan scan = scan_object(*mended, 0, tokens_);
       mended->append(64, '\0');
       const Chunk piece{mended->data(), mended->size() - 64, offset, true};
-      if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(piece, 0, out)) {
+      if (scan.outcome == ObjectScan::Outcome::kSound && decode_scanned(piece, out)) {
         out.mishaps.add(Mishap::kMendedEvent, offset);
         return;
       }

@@ -59,7 +59,9 @@ class ChunkParser {
                                ChunkRows& out, bool& damaged);
   [[nodiscard]] End parse_tolerant(const Chunk& chunk, std::size_t from, ListState& state,
                                    ChunkRows& out);
-  [[nodiscard]] bool decode_scanned(const Chunk& chunk, std::size_t begin, ChunkRows& out);
+  [[nodiscard]] bool pass_broken_event(const Chunk& chunk, bool ends_early, std::size_t& at,
+                                       ListState& state, ChunkRows& out);
+  [[nodiscard]] bool decode_scanned(const Chunk& chunk, ChunkRows& out);
   void mend(const Chunk& chunk, std::size_t begin, std::size_t end, ChunkRows& out);
 
   StructuralIndex index_;

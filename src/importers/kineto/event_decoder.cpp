@@ -102,76 +102,21 @@ Token EventDecoder::decode(const Chunk& chunk, Token t, ChunkRows& out) {
     const std::string_view key_text = string_at(base, t);
     if (key_text.data() == nullptr) return stop(t);
     const EventKey key = event_key(key_text);
-    const Token value = t + 2;
     if (key != EventKey::kOther) {
       const std::uint32_t bit = 1U << static_cast<unsigned>(key);
       duplicate = duplicate || (seen & bit) != 0;
       seen |= bit;
     }
-    Token next = value + 1;
-    switch (key) {
-      case EventKey::kPhase:
-        if (base[*value] != '"') return stop(value);
-        event.phase = base[*value + 1];
-        if (base[*value + 2] != '"') event.phase = '?';
-        if (is_flow(event.phase)) {
-          // Flow arrows repeat what correlations tell and are four in ten events.
-          t = skip_out(base, next, 1);
-          if (t == nullptr) return stop_at_nul(next);
-          ++out.events;
-          return t;
-        }
-        break;
-      case EventKey::kCategory: {
-        if (base[*value] != '"') return stop(value);
-        const std::string_view text = string_at(base, value);
-        if (text.data() == nullptr) return stop(value);
-        event.category = category_of(text);
-        break;
-      }
-      case EventKey::kName:
-        if (base[*value] == '"') {
-          const std::string_view text = string_at(base, value);
-          if (text.data() == nullptr) return stop(value);
-          event.name = names_.intern(text);
-          event.has_name = true;
-        } else {
-          next = skip_value(base, value);
-        }
-        break;
-      case EventKey::kPid:
-        event.pid = value;
-        next = skip_value(base, value);
-        break;
-      case EventKey::kTid:
-        event.tid = value;
-        next = skip_value(base, value);
-        break;
-      case EventKey::kTime:
-        event.has_time = decode_time(base, value, event.time);
-        next = skip_value(base, value);
-        break;
-      case EventKey::kDuration:
-        event.has_duration =
-            decode_time(base, value, event.duration) && std::abs(event.duration) <= kMaxDurationNs;
-        next = skip_value(base, value);
-        break;
-      case EventKey::kArgs:
-        if (base[*value] == '{' && event.has_name && event.category != Category::kNone) {
-          event.args_token = nullptr;
-          next = decode_args(value, event);
-          if (next == nullptr) return nullptr;
-        } else {
-          event.args_token = value;
-          next = skip_value(base, value);
-        }
-        break;
-      case EventKey::kOther:
-        next = skip_value(base, value);
-        break;
+    const Token value = t + 2;
+    t = decode_member(key, value, event);
+    if (t == nullptr) return nullptr;
+    if (is_flow(event.phase)) {
+      // Flow arrows repeat what correlations tell and are four in ten events.
+      const Token behind = skip_out(base, t, 1);
+      if (behind == nullptr) return stop_at_nul(t);
+      ++out.events;
+      return behind;
     }
-    if (next == nullptr) return stop_inside(value);
-    t = next;
     if (base[*t] == ',') {
       ++t;
       if (base[*t] == '}') ++stray_commas;
@@ -187,6 +132,54 @@ Token EventDecoder::decode(const Chunk& chunk, Token t, ChunkRows& out) {
   if (duplicate) count(Mishap::kDuplicateKey, event);
   emit(event);
   return t + 1;
+}
+
+// Takes the value of a key. Returns the token behind it, or stops.
+inline Token EventDecoder::decode_member(EventKey key, Token value, Event& event) {
+  const char* base = chunk_.base;
+  switch (key) {
+    case EventKey::kPhase:
+      if (base[*value] != '"') return stop(value);
+      event.phase = base[*value + 2] == '"' ? base[*value + 1] : '?';
+      return value + 1;
+    case EventKey::kCategory:
+    case EventKey::kName: {
+      if (base[*value] != '"') break;
+      const std::string_view text = string_at(base, value);
+      if (text.data() == nullptr) return stop(value);
+      if (key == EventKey::kCategory) {
+        event.category = category_of(text);
+      } else {
+        event.name = names_.intern(text);
+        event.has_name = true;
+      }
+      return value + 1;
+    }
+    case EventKey::kPid:
+      event.pid = value;
+      break;
+    case EventKey::kTid:
+      event.tid = value;
+      break;
+    case EventKey::kTime:
+      event.has_time = decode_time(base, value, event.time);
+      break;
+    case EventKey::kDuration:
+      event.has_duration =
+          decode_time(base, value, event.duration) && std::abs(event.duration) <= kMaxDurationNs;
+      break;
+    case EventKey::kArgs:
+      event.args_token = nullptr;
+      if (base[*value] == '{' && event.has_name && event.category != Category::kNone) {
+        return decode_args(value, event);
+      }
+      event.args_token = value;  // for later, when it is known what they belong to
+      break;
+    case EventKey::kOther:
+      break;
+  }
+  const Token next = skip_value(base, value);
+  return next != nullptr ? next : stop_inside(value);
 }
 
 bool EventDecoder::wants_args(const Event& event) const {

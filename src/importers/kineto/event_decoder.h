@@ -42,6 +42,7 @@ class EventDecoder {
   struct Event;
   struct Extras;
 
+  [[nodiscard]] Token decode_member(EventKey key, Token value, Event& event);
   [[nodiscard]] Token decode_args(Token t, Event& event);
   [[nodiscard]] bool wants_args(const Event& event) const;
   void decode_arg(ArgKey key, Token value, Token next, Event& event);

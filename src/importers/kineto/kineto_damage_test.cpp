@@ -94,6 +94,24 @@ TEST(KinetoDamage, UnescapedQuotesInNames) {
   EXPECT_FALSE(t.stats.lost_data());
 }
 
+TEST(KinetoDamage, AnyOfTheLastEvents) {
+  for (const std::size_t broken : {9U, 8U, 7U, 6U}) {
+    std::vector<std::string> events;
+    for (std::size_t i = 0; i < 10; ++i) {
+      const std::string time = std::to_string(10 * i + 1);
+      events.push_back(op_event(i == broken ? "one \" quote" : "aten::a", time, "2"));
+    }
+    const std::string text = trace_of(events, "", "\"baseTimeNanoseconds\": 7");
+    for (const std::size_t block :
+         {std::size_t{1}, text.size() / 2, text.size(), 2 * text.size()}) {
+      const model::RankTimeline t = import_one(text, block);
+      EXPECT_EQ(t.host_ops.size(), 10U) << broken << " of 10, blocks of " << block;
+      EXPECT_EQ(t.host_ops.start[0], 1007);  // the metadata behind the events is read
+      EXPECT_THAT(counter_lines(t), ElementsAre("mended_event=1"));
+    }
+  }
+}
+
 TEST(KinetoDamage, LogTextBetweenAndInsideEvents) {
   std::string text = trace_of({op_event("aten::a", "1", "2"), op_event("aten::b", "3", "4"),
                                op_event("aten::c", "5", "6")});

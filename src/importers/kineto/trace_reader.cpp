@@ -271,7 +271,9 @@ std::size_t TraceReader::step_events(char* text, std::size_t size, std::size_t a
       return at;
     }
     if (window_ < kLargestWindow) window_ *= 4;
-    if (is_all) return at;
+    // At the end nothing may be left: damage can make the parser stop early and be called again.
+    const bool go_on = at_end && at < size && end.consumed > 0;
+    if (is_all && !go_on) return at;
   }
 }
 
