@@ -57,12 +57,16 @@ std::optional<std::int32_t> number_before_ending(std::string_view text) {
   return std::nullopt;
 }
 
+// Ids depend on which thread met a name first, so they are not compared.
 bool same_names(const base::StringPool& a, const base::StringPool& b) {
   if (a.size() != b.size()) return false;
-  for (std::uint32_t id = 0; id < a.size(); ++id) {
-    if (a.view(id) != b.view(id)) return false;
-  }
-  return true;
+  const auto sorted = [](const base::StringPool& pool) {
+    std::vector<std::string_view> names;
+    for (std::uint32_t id = 0; id < pool.size(); ++id) names.push_back(pool.view(id));
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  return sorted(a) == sorted(b);
 }
 
 bool same_content(const model::RankTimeline& a, const model::RankTimeline& b) {
