@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <random>
+
 #include "importers/importer.h"
 #include "importers/input_list.h"
 #include "importers/rank_assignment.h"
@@ -108,6 +110,33 @@ TEST(ImportPaths, ATruncatedGzipGivesWhatItHas) {
   EXPECT_EQ(nothing.error().kind, base::ErrorKind::kFormat);
   EXPECT_THAT(nothing.error().message, HasSubstr("ends early"));
   EXPECT_EQ(nothing.error().file, folder / "b.json.gz");
+}
+
+TEST(ImportPaths, DamagedContainersEndInAResultOrAnError) {
+  const TemporaryFolder folder;
+  const std::string text = trace_of(testing::sample_events(20));
+  const testing::Members members = {{"r0.json", text}, {"r1.json.gz", testing::gzip(text)}};
+  const std::vector<std::string> packed = {
+      testing::gzip(text),   testing::zstd(text),   testing::xz(text),
+      testing::tar(members), testing::zip(members), testing::gzip(testing::tar(members))};
+  std::mt19937 random(17);
+  for (const std::string& whole : packed) {
+    for (int round = 0; round < 40; ++round) {
+      std::string damaged = whole;
+      for (std::size_t n = 1 + random() % 3; n > 0; --n) {
+        damaged[random() % damaged.size()] = static_cast<char>(random());
+      }
+      if (round % 4 == 0) damaged.resize(random() % damaged.size());
+      write_file(folder / "x", damaged);
+      const auto timeline = import({folder / "x"}, 1 + round % 2);
+      if (!timeline) {
+        EXPECT_FALSE(timeline.error().message.empty());
+        EXPECT_EQ(timeline.error().file.substr(0, (folder / "x").size()), folder / "x");
+        continue;
+      }
+      for (const model::RankTimeline& t : timeline->ranks) EXPECT_GT(t.info.event_count, 0);
+    }
+  }
 }
 
 TEST(ImportPaths, FoldersAreSearched) {
