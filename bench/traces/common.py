@@ -198,7 +198,13 @@ def captured(step, env):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+
+    def replay():
+        graph.replay()
+    # The graph reads the batch, the parameters and the optimizer's state where they lay when it was
+    # captured, and does not own them: freed with the step, the next allocation overwrites them.
+    replay.step = step
+    return replay
 
 
 def cores():
