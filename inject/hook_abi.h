@@ -1,0 +1,54 @@
+// C ABI of libpyrometer_inject.so for the Python hook (ctypes) and for other languages.
+//
+// Nothing here throws, prints, blocks or fails in a way that a caller has to handle. In a process
+// that is not recorded, or that went inert, every call returns at once and does nothing. All times
+// are ns of CLOCK_MONOTONIC (Python: time.monotonic_ns()). Callable from any thread.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PYROMETER_HOOK_ABI 1
+
+// PYROMETER_HOOK_ABI of the library.
+uint32_t pyrometer_hook_abi(void);
+
+// Joins the session named by PYROMETER_SESSION: makes this process's ring. May be called again.
+// 0: recorded; otherwise why not: 1 no session, 2 the session is over, 3 no room or no access,
+// 4 inert after fork.
+int pyrometer_hook_attach(void);
+
+// 1 while records are taken, else 0.
+int pyrometer_hook_active(void);
+
+// The id of a name in this process; the same text gives the same id. 0 when inert or out of room.
+// `text` is UTF-8 of `length` bytes, at most 4,096 are kept.
+uint32_t pyrometer_hook_name(const char* text, uint32_t length);
+
+// A host range of the calling thread. `kind`, `flags`, `a`, `b`: ring/layout.h, RangeKind.
+void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t start,
+                          uint64_t end, int64_t a, int64_t b);
+
+// A number at a time, e.g. "memory.allocated_bytes".
+void pyrometer_hook_counter(uint32_t name, uint64_t time, double value);
+
+// A property of the process: "torch.version" = "2.11.0+cu130". Both are names.
+void pyrometer_hook_info(uint32_t key, uint32_t value);
+
+// ControlBits of ring/layout.h: what the monitor wants at present. 0 when inert.
+uint32_t pyrometer_hook_control(void);
+
+// torch.profiler (or another CUPTI client) is about to start: give CUPTI back. Returns when done.
+void pyrometer_hook_yield(void);
+// It has ended: take CUPTI again.
+void pyrometer_hook_resume(void);
+
+// This process shall not be recorded after all (a data loader worker): ring removed, inert.
+void pyrometer_hook_retire(void);
+
+#ifdef __cplusplus
+}
+#endif
