@@ -3,9 +3,11 @@
 //
 // The file is kHeaderBytes of Header, then slot_count slots of 64 bytes. Writers (any thread of the
 // recorded process) reserve slots by advancing `head`, fill them, and publish each by storing its
-// `sequence` = position + 1. The one reader takes slots in order and advances `tail`. A full ring
-// drops the record and counts it by type; nobody ever waits. Both sides may die at any instant:
-// a slot that a dead writer reserved and never published is passed over by the reader.
+// `sequence` = position + 1, a record's first slot first: so the slots of a record that its writer
+// died in are known by the first one, or none of them is published. The one reader takes slots in
+// order and advances `tail`. A full ring drops the record and counts it by type; nobody ever waits.
+// Both sides may die at any instant: a slot that a dead writer reserved and never published is
+// passed over by the reader.
 #pragma once
 
 #include <atomic>
@@ -224,7 +226,11 @@ struct Header {
   std::uint32_t parent_pid;
   std::uint64_t process_start_ticks;  // field 22 of /proc/self/stat: tells reused pids apart
   std::uint64_t created;              // ns, CLOCK_MONOTONIC
-  char reserved[16];
+  // By the monitor, when it opens the ring, so that the process can see that it died: start ticks
+  // first, then the pid (release). 0: not opened yet, or a monitor that does not say.
+  std::atomic<std::uint64_t> reader_start_ticks;
+  std::atomic<std::uint32_t> reader_pid;
+  char reserved[4];
 
   alignas(64) std::atomic<std::uint64_t> head;       // next position to reserve
   std::atomic<std::uint64_t> dropped[kRecordTypes];  // records, by RecordType
@@ -242,6 +248,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 // Environment that the monitor gives to the command, and names of files.
 inline constexpr char kSessionVariable[] = "PYROMETER_SESSION";  // the session's folder, absolute
 // Ring of a process: <folder>/<pid>-<process_start_ticks>.ring, mode 0600; made under a name that
-// starts with a dot and renamed when its header is complete.
+// starts with a dot and renamed when its header is complete. If that name is taken (the process was
+// recorded, then replaced itself by exec), the next is <pid>-<process_start_ticks>.2.ring, up to
+// .9.
 
 }  // namespace pyrometer::ring
