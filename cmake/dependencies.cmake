@@ -22,9 +22,12 @@ endfunction()
 
 if(PYROMETER_RELOCATABLE)
   pyrometer_archive(PkgConfig::ZSTD zstd)
+  pyrometer_archive(PkgConfig::SQLITE sqlite3)
+  target_link_libraries(PkgConfig::SQLITE INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
   # What libarchive needs for the formats that base/archive_reader.cpp asks for; others stay out.
   pyrometer_archive(PkgConfig::LIBARCHIVE archive nettle lzma zstd lz4 bz2 z)
 else()
   pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+  pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
   pkg_check_modules(LIBARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 endif()

@@ -71,7 +71,7 @@ void add_innermost(const RangeTable& table, RowRange rows, const std::vector<Hos
   };
   for (Index i = rows.begin; i < rows.end; ++i) {
     const HostState state = states[table.name[i]];
-    if (state == HostState::kNone) continue;
+    if (!is_region(state)) continue;
     close_until(table.start[i]);
     if (stack.empty()) {
       at = table.start[i];
@@ -107,6 +107,15 @@ HostState state_of_cause(model::Cause cause) {
       return HostState::kLogging;
     default:
       return HostState::kCheckpoint;
+  }
+}
+
+// Annotations within which the framework issues work (recordings have these instead of operators).
+void add_issuing(const RangeTable& table, RowRange rows, const std::vector<HostState>& states,
+                 Layer& layer) {
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    if (states[table.name[i]] != HostState::kIssue) continue;
+    add_joined(layer, table.start[i], table.end[i], HostState::kIssue);
   }
 }
 
@@ -203,8 +212,10 @@ const HostSegments& HostStates::of(model::ThreadId id) {
     }
   }
   const CallLayers calls = call_layers(timeline_, analysis_, thread);
+  Layer issuing;
+  add_issuing(timeline_.annotations, thread.annotations, annotation_state_, issuing);
   const auto flat = flatten<HostState>(
-      {&annotations, &python, &inferred, &calls.alloc, &calls.blocked, &calls.issue});
+      {&annotations, &python, &inferred, &calls.alloc, &calls.blocked, &calls.issue, &issuing});
   HostSegments segments;
   segments.reserve(flat.size());
   for (const auto& part : flat) {

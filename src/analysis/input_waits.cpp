@@ -35,7 +35,9 @@ void collect(const model::RankTimeline& t, const Table& table, model::RowRange r
   for (Index i = rows.begin; i < rows.end; ++i) {
     char& is_input = known[table.name[i]];
     if (is_input < 0) {
-      is_input = region_of_name(t.name(table.name[i]), where) == HostState::kInput ? 1 : 0;
+      const std::string_view name = t.name(table.name[i]);
+      const bool waits_for_batch = !name.starts_with("pyrometer.loader_start");
+      is_input = waits_for_batch && region_of_name(name, where) == HostState::kInput ? 1 : 0;
     }
     if (is_input == 0 || !contains(window, table.start[i])) continue;
     if (!waits.spans.empty() && table.start[i] < waits.spans.back().end) continue;  // nested

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "base/string_pool.h"
 #include "model/import_stats.h"
+#include "model/run.h"
 #include "model/types.h"
 
 namespace pyrometer::model {
@@ -186,6 +188,10 @@ struct RankTimeline {
   std::optional<Interval> profiler_span;  // the "Trace" event: when the profiler was on
 
   ImportStats stats;
+
+  // What a recording knows of the whole run; null for traces. The tables above then hold the kept
+  // steps alone, joined into one continuous time. Shared: copies of a timeline never change it.
+  std::shared_ptr<const RecordedRun> run;
 
   [[nodiscard]] std::string_view name(NameId id) const { return names.view(id); }
   [[nodiscard]] bool has_host_events() const { return api_calls.size() + host_ops.size() > 0; }

@@ -4,6 +4,8 @@
 namespace pyrometer::analysis {
 namespace {
 constexpr RegionRule kRules[] = {
+    {RegionWhere::kAnnotation, RegionMatch::kPrefix, "pyrometer.issue#", "", HostState::kIssue},
+    {RegionWhere::kAnnotation, RegionMatch::kPrefix, "pyrometer.loader_start", "", HostState::kInput},
     {RegionWhere::kAnnotation, RegionMatch::kPrefix, "enumerate(DataLoader)", "", HostState::kInput},
     {RegionWhere::kAnnotation, RegionMatch::kContains, "DataLoaderIter.__next__", "", HostState::kInput},
     {RegionWhere::kAnnotation, RegionMatch::kWord, "dataloader", "", HostState::kInput},

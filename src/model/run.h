@@ -1,0 +1,79 @@
+// What a recording knows of a run beyond the events of its kept steps: the whole run, from start to
+// end, in bounded size. Passive; written by the recorder, read by passes, rules and outputs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/types.h"
+#include "model/waterfall.h"
+
+namespace pyrometer::model {
+
+// One training step, or several short ones in a row, on one device.
+struct RecordedStep {
+  std::int64_t index = 0;   // of the first one
+  std::int64_t count = 1;   // steps in this row
+  std::int32_t device = 0;  // CUDA ordinal as the process sees it, -1: no device was used
+  Interval span;
+  DurationNs longest = 0;    // of the steps in this row
+  std::int64_t samples = 0;  // -1: not known
+  DurationNs input_wait = 0;
+  bool captured = false;  // the device was watched from start to end: `causes` sums to the span
+  CauseTimes causes{};
+};
+
+// Time in a kind of host region over the whole run, main thread.
+struct RegionTotal {
+  std::string kind;  // "checkpoint", "validation", …
+  std::int64_t count = 0;
+  DurationNs total = 0;
+  DurationNs longest = 0;
+  std::int64_t amount = 0;  // bytes of checkpoints, 0 where it has no meaning
+};
+
+struct CaptureSpan {
+  Interval span;
+  bool on = false;
+  std::string reason;
+};
+
+// What the recorder itself cost, by comparing steps with and without GPU capture in the same run.
+struct OverheadEstimate {
+  bool measured = false;
+  std::string why_not;         // when not measured
+  double ratio = 0;            // (step time with capture / without) - 1
+  double low = 0, high = 0;    // 95% interval of it
+  double duty = 1;             // share of the run's steps with capture on
+  std::int64_t windows = 0;    // pairs compared
+  DurationNs hook_cpu = 0;     // measured cost of the hook, 0: not measured
+  DurationNs monitor_cpu = 0;  // CPU time of the monitor, whole run
+};
+
+struct CounterSummary {
+  std::string name;
+  std::string unit;
+  std::string object;  // "gpu 0", "host", "process 123", …
+  std::int64_t count = 0;
+  double first = 0, last = 0, min = 0, max = 0, mean = 0;
+};
+
+struct RecordedRun {
+  Interval span;                // process start to end, or to the last thing recorded
+  bool ended = false;           // false: still running, or the recorder was killed
+  std::int32_t exit_code = -1;  // of the command
+  std::int32_t exit_signal = 0;
+  std::int64_t steps_total = 0;
+  std::vector<RecordedStep> steps;  // by time
+  std::vector<RegionTotal> regions;
+  std::vector<CaptureSpan> capture;
+  std::map<std::string, std::string> info;  // of the process: "torch.version" …
+  std::vector<CounterSummary> counters;
+  std::vector<std::pair<std::string, std::int64_t>> host_lines;  // "file:line function", samples
+  OverheadEstimate overhead;
+  DurationNs kept = 0;  // device time of which all events are kept (the analysed window)
+};
+
+}  // namespace pyrometer::model
