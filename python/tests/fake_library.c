@@ -1,0 +1,104 @@
+// Stands in for libpyrometer_inject.so: writes each call of the hook ABI as a line of text to
+// $PYROMETER_SESSION/<pid>.log. Times are left in so that tests can compare them.
+//
+// FAKE_ABI is the version it claims; the variable FAKE_CONTROL names a file whose number is what
+// pyrometer_hook_control returns.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject/hook_abi.h"
+
+#ifndef FAKE_ABI
+#define FAKE_ABI PYROMETER_HOOK_ABI
+#endif
+
+static FILE* log_file = NULL;
+static int inert = 0;
+static uint32_t names = 0;
+static char* texts[16384];
+
+static void forked(void) {
+  if (log_file != NULL) inert = 1;
+}
+
+uint32_t pyrometer_hook_abi(void) { return FAKE_ABI; }
+
+int pyrometer_hook_attach(void) {
+  const char* session = getenv("PYROMETER_SESSION");
+  if (inert) return 4;
+  if (session == NULL) return 1;
+  if (log_file != NULL) return 0;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%d.log", session, (int)getpid());
+  log_file = fopen(path, "a");
+  if (log_file == NULL) return 3;
+  setvbuf(log_file, NULL, _IOLBF, 0);
+  pthread_atfork(NULL, NULL, forked);
+  fprintf(log_file, "attach\n");
+  return 0;
+}
+
+static int live(void) { return log_file != NULL && !inert; }
+
+int pyrometer_hook_active(void) { return live(); }
+
+uint32_t pyrometer_hook_name(const char* text, uint32_t length) {
+  if (!live() || names + 1 >= sizeof texts / sizeof *texts) return 0;
+  for (uint32_t i = 1; i <= names; ++i) {
+    if (strlen(texts[i]) == length && memcmp(texts[i], text, length) == 0) return i;
+  }
+  texts[++names] = strndup(text, length);
+  return names;
+}
+
+static const char* text_of(uint32_t name) { return name != 0 && name <= names ? texts[name] : ""; }
+
+void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t start,
+                          uint64_t end, int64_t a, int64_t b) {
+  if (!live()) return;
+  fprintf(log_file, "range\t%u\t%u\t%s\t%llu\t%llu\t%lld\t%lld\t%ld\n", kind, flags, text_of(name),
+          (unsigned long long)start, (unsigned long long)end, (long long)a, (long long)b,
+          syscall(SYS_gettid));
+}
+
+void pyrometer_hook_ranges(const struct pyrometer_hook_range_record* records, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const struct pyrometer_hook_range_record* r = &records[i];
+    pyrometer_hook_range(r->kind, r->flags, r->name, r->start, r->end, r->a, r->b);
+  }
+}
+
+void pyrometer_hook_counter(uint32_t name, uint64_t time, double value) {
+  if (live()) fprintf(log_file, "counter\t%s\t%llu\t%.17g\n", text_of(name), (unsigned long long)time, value);
+}
+
+void pyrometer_hook_info(uint32_t key, uint32_t value) {
+  if (live()) fprintf(log_file, "info\t%s\t%s\n", text_of(key), text_of(value));
+}
+
+uint32_t pyrometer_hook_control(void) {
+  const char* path = getenv("FAKE_CONTROL");
+  FILE* file = live() && path != NULL ? fopen(path, "r") : NULL;
+  unsigned bits = 0;
+  if (file == NULL) return 0;
+  if (fscanf(file, "%u", &bits) != 1) bits = 0;
+  fclose(file);
+  return bits;
+}
+
+void pyrometer_hook_yield(void) {
+  if (live()) fprintf(log_file, "yield\n");
+}
+
+void pyrometer_hook_resume(void) {
+  if (live()) fprintf(log_file, "resume\n");
+}
+
+void pyrometer_hook_retire(void) {
+  if (live()) fprintf(log_file, "retire\n");
+  inert = 1;
+}
