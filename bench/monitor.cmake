@@ -1,0 +1,4 @@
+# Prints what the sources read on this machine. Runs from a copied file: it needs nothing but glibc.
+add_executable(sources_dump ${PROJECT_SOURCE_DIR}/bench/monitor/sources_dump.cpp)
+target_link_libraries(sources_dump PRIVATE pyrometer_sources pyrometer_warnings)
+target_link_options(sources_dump PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
