@@ -9,7 +9,9 @@ pyrometer_test(test_passes
     src/analysis/ops_test.cpp
     src/analysis/passes_property_test.cpp
     src/analysis/patterns_test.cpp
+    src/analysis/pauses_test.cpp
     src/analysis/statistics_test.cpp
+    src/analysis/steps_test.cpp
     src/analysis/syncs_test.cpp
     tests/support/random_timeline.cpp
   LIBS pyrometer_analysis)

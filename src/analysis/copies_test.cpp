@@ -159,6 +159,19 @@ TEST(HostCreated, ConversionsOnTheHostGoAlong) {
   EXPECT_EQ(r.fact(FactId::kCopiesHostCreatedPerStep), 1);
 }
 
+TEST(HostCreated, ATensorFilledInPlaceIsMadeToo) {
+  TraceScript script;
+  script.step(1, 0, 1000)
+      .op("aten::empty", 90, 100)
+      .op("aten::uniform_", 100, 200, "1", "[[32, 10], [], [], []]")
+      .op("aten::to", 200, 300, "1", "[[32, 10], [], []]")
+      .call("cudaMemcpyAsync", 220, 250, 1)
+      .copy(CopyKind::kH2D, HostMemory::kPageable, 1280, 240, 245, 1);
+  const auto r = script.run(find_host_created);
+  EXPECT_EQ(r.fact(FactId::kCopiesHostCreatedPerStep), 1);
+  EXPECT_EQ(r.analysis.facts.text(FactId::kCopiesHostCreatedOp), "aten::uniform_");
+}
+
 TEST(HostCreated, OtherWorkBetweenEndsTheSearch) {
   TraceScript script;
   script.step(1, 0, 1000)

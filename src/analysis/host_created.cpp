@@ -21,18 +21,20 @@ using model::RowRange;
 
 enum class Role : std::uint8_t {
   kOther,
-  kCreates,  // makes a tensor from nothing
+  kCreates,  // makes a tensor from nothing, or fills one anew
   kPasses,   // hands the same data on
   kCopies,   // may copy to another device
 };
 
 Role role_of(std::string_view name) {
   constexpr std::string_view kCreators[] = {
-      "aten::randn",         "aten::rand",      "aten::randint",    "aten::randperm",
-      "aten::normal",        "aten::zeros",     "aten::ones",       "aten::full",
-      "aten::arange",        "aten::linspace",  "aten::eye",        "aten::zeros_like",
-      "aten::ones_like",     "aten::rand_like", "aten::randn_like", "aten::full_like",
-      "aten::scalar_tensor", "aten::lift_fresh"};
+      "aten::randn",         "aten::rand",       "aten::randint",      "aten::randperm",
+      "aten::normal",        "aten::zeros",      "aten::ones",         "aten::full",
+      "aten::arange",        "aten::linspace",   "aten::eye",          "aten::zeros_like",
+      "aten::ones_like",     "aten::rand_like",  "aten::randn_like",   "aten::full_like",
+      "aten::scalar_tensor", "aten::lift_fresh", "aten::normal_",      "aten::uniform_",
+      "aten::random_",       "aten::bernoulli_", "aten::exponential_", "aten::fill_",
+      "aten::zero_"};
   constexpr std::string_view kPassing[] = {
       "aten::detach",         "aten::detach_",   "aten::view",       "aten::reshape",
       "aten::unsqueeze",      "aten::expand",    "aten::pin_memory", "aten::is_pinned",

@@ -1,6 +1,7 @@
 #include "analysis/pauses.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "analysis/host_state.h"
 #include "analysis/interval_set.h"
+#include "analysis/waterfall.h"
 #include "analysis/window.h"
 
 namespace pyrometer::analysis {
@@ -26,6 +28,18 @@ using model::TimeNs;
 constexpr std::int64_t kMinCopies = 8;
 constexpr std::int64_t kMinBytes = std::int64_t{1} << 20;
 constexpr DurationNs kMinPause = 5'000'000;
+
+// Operators that state_dict() calls for each tensor, and those around them that compute nothing
+// either: making the host's tensor and pointing it at its storage.
+constexpr std::array<std::string_view, 2> kWalking = {"aten::detach", "detach"};
+constexpr std::array<std::string_view, 9> kHandling = {
+    "aten::detach", "detach",      "aten::empty",   "aten::empty_strided", "aten::set_",
+    "aten::alias",  "aten::clone", "aten::resize_", "aten::view"};
+
+template <std::size_t n>
+bool is_in(std::string_view name, const std::array<std::string_view, n>& list) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 // Host time within a stretch by what the thread did there.
 struct HostSplit {
@@ -60,6 +74,7 @@ class CopyBursts {
     const bool frequent = a_.steps.steps.size() >= 4 && steps.size() * 2 > a_.steps.steps.size();
     for (InferredRegion& found : found_) {
       if (frequent) found.cause = Cause::kIdleLogging;
+      if (found.cause == Cause::kIdleCheckpoint) found.span.start = serialisation_start(found);
       a_.pauses.inferred.push_back(found);
     }
   }
@@ -83,6 +98,50 @@ class CopyBursts {
       return;
     }
     found_.push_back(burst);
+  }
+
+  // torch.save first walks the state (state_dict() detaches each tensor) and pickles all of it, and
+  // only then copies the first tensor. So the saving begins with the first of the operators that
+  // only handle tensors right before the copies; where there are none but those of the copy itself,
+  // with the host's own time before it. Not before the step, and not inside a recorded region.
+  TimeNs serialisation_start(const InferredRegion& burst) {
+    const TimeNs copy = burst.span.start;
+    const Interval before{earliest_start(copy), copy};
+    const model::RowRange ops =
+        rows_within(t_.host_ops.start, t_.threads[t_.main_thread].host_ops, before);
+    TimeNs start = copy;
+    TimeNs pause = before.start;  // where the host's own time before the first such operator begins
+    bool walks_state = false;
+    for (Index op = ops.end; op-- > ops.begin;) {
+      if (t_.host_ops.parent[op] != kNone) continue;
+      const std::string_view name = t_.name(t_.host_ops.name[op]);
+      // The operator of the copy itself began before its call.
+      if (t_.host_ops.end[op] < copy && !is_in(name, kHandling)) {
+        pause = std::max(pause, t_.host_ops.end[op]);
+        break;
+      }
+      start = t_.host_ops.start[op];
+      walks_state = walks_state || is_in(name, kWalking);
+    }
+    return walks_state ? start : std::min(start, pause);
+  }
+
+  // The end of the last launch before `copy`, of the last recorded region, or the step's start.
+  TimeNs earliest_start(TimeNs copy) {
+    const std::size_t step = step_at(a_.steps, copy);
+    TimeNs start =
+        step < a_.steps.steps.size() ? a_.steps.steps[step].span.start : a_.steps.window.start;
+    const model::RowRange calls = rows_within(
+        t_.api_calls.start, t_.threads[t_.main_thread].api_calls, Interval{start, copy});
+    for (Index call = calls.end; call-- > calls.begin;) {
+      if (t_.api_calls.first_activity[call] == kNone) continue;
+      start = std::max(start, t_.api_calls.end[call]);
+      break;
+    }
+    states_.split(t_.main_thread, {start, copy}, [&](HostState state, TimeNs, TimeNs to) {
+      if (is_region(state) || state == HostState::kBlocked) start = std::max(start, to);
+    });
+    return start;
   }
 
   HostSplit host_split(Interval span) {
@@ -150,7 +209,7 @@ void find_compilations(const model::RankTimeline& t, model::RankAnalysis& a) {
       span.start = std::min(span.start, launches.ends[before]);
     }
     span.start = std::max(span.start, a.steps.window.start);
-    a.pauses.inferred.push_back({span, Cause::kIdleCompile, 0, 0});
+    a.pauses.inferred.push_back({span, Cause::kIdleCompile, 0, 0, {}});
   }
 }
 
@@ -165,6 +224,20 @@ void make_disjoint(std::vector<InferredRegion>& regions) {
     if (region.span.length() > 0) kept.push_back(region);
   }
   regions = std::move(kept);
+}
+
+// What the waterfall says of each region, which counts it as what was recorded.
+void split_by_cause(const model::RankTimeline& t, model::RankAnalysis& a) {
+  if (a.pauses.inferred.empty()) return;
+  std::vector<Interval> spans;
+  for (const InferredRegion& region : a.pauses.inferred) spans.push_back(region.span);
+  for (const auto& device : waterfall_of(t, a, a.steps.window, spans).devices) {
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      for (std::size_t c = 0; c < model::kCauseCount; ++c) {
+        a.pauses.inferred[i].causes[c] += device.steps[i][c];
+      }
+    }
+  }
 }
 
 // When kernels ran on any device of the rank.
@@ -216,6 +289,7 @@ void find_pauses(const model::RankTimeline& t, model::RankAnalysis& a) {
   CopyBursts(t, a).run();
   find_compilations(t, a);
   make_disjoint(a.pauses.inferred);
+  split_by_cause(t, a);
   const PauseTimes times(t, a);
   facts.host_share(FactId::kPausesCheckpointShare, times.of(Cause::kIdleCheckpoint));
   facts.host_share(FactId::kPausesValidationShare, times.of(Cause::kIdleValidation));

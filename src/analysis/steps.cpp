@@ -168,7 +168,10 @@ Steps steps_without_markers(const model::RankTimeline& t, const model::RankAnaly
   }
   inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
   result.steps = steps_between(inside);
-  if (result.steps.empty()) {
+  if (!result.steps.empty()) {
+    // What lies outside the steps happens once, not in every step: start-up and cut-off steps.
+    result.window = {result.steps.front().span.start, result.steps.back().span.end};
+  } else {
     result.source = StepSource::kNotFound;
     result.how = "no steps found: no step markers, no optimizer ranges, no repeating sequence";
   }
@@ -206,6 +209,7 @@ void find_steps(const model::RankTimeline& t, model::RankAnalysis& a) {
   } else {
     result = steps_without_markers(t, a);
   }
+  result.recorded = active_span(t).value_or(Interval{});
   result.stats = stats_of(result.steps, result.backlog);
   set_facts(result, a.facts);
   a.steps = std::move(result);

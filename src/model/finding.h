@@ -46,6 +46,7 @@ struct Finding {
   double share_of_time = 0;              // 0–1 of the window × devices that the symptom occupies
   std::optional<Prediction> prediction;  // absent: not predicted, `no_prediction` says why
   std::string no_prediction;
+  std::string order;               // why it stands below a less severe one; mostly empty
   std::string fix;                 // what to do, in words
   std::string fix_code;            // the edit, as code; may be empty
   std::vector<std::string> where;  // operators, annotations, file:line

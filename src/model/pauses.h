@@ -36,6 +36,7 @@ struct InferredRegion {
   Cause cause = Cause::kIdleCheckpoint;  // one of the idle causes with a host region
   std::int64_t copies = 0;               // device-to-host copies inside
   std::int64_t bytes = 0;                // of these; 0 when not given
+  CauseTimes causes{};                   // what the waterfall says of it, over all devices
 };
 
 struct Pauses {

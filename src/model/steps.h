@@ -34,6 +34,7 @@ struct Steps {
   std::string how;          // one sentence: where the steps come from
   std::vector<Step> steps;  // by time
   Interval window;          // the analysed window: all steps, device work of the last one included
+  Interval recorded;        // first to last device activity; host events where there is none
   StepStats stats;          // over steps
   DurationNs backlog = 0;   // of the steps' time: work launched before the first step
   // Steps' worth of time that the spans hold: their number, and more where there is a backlog.

@@ -17,14 +17,17 @@ constexpr std::size_t kFirstSlots = 1024;
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
 // Operators whose shapes passes read: matrix products and convolutions (FLOPs), attention,
-// conversions and copies (size, layout), embeddings, and those that block the host. Prefixes,
-// after "aten::".
-constexpr std::array<std::string_view, 27> kShapedOps = {
-    "mm",         "addmm",      "bmm",        "baddbmm",     "matmul",         "linear",
-    "conv",       "_conv",      "cudnn_conv", "miopen_conv", "mkldnn_conv",    "slow_conv",
-    "thnn_conv",  "scaled_dot", "_scaled",    "_flash_att",  "_efficient_att", "to",
-    "_to_copy",   "copy_",      "embedding",  "item",        "_local_scalar",  "nonzero",
-    "is_nonzero", "_addmm",     "_grouped_mm"};
+// conversions and copies (size, layout), embeddings, those that block the host, and those that fill
+// a new tensor (randn's own operand is a list of sizes; the shape stands at the normal_ inside).
+// Prefixes, after "aten::".
+constexpr std::array<std::string_view, 41> kShapedOps = {
+    "mm",         "addmm",        "bmm",         "baddbmm",     "matmul",         "linear",
+    "conv",       "_conv",        "cudnn_conv",  "miopen_conv", "mkldnn_conv",    "slow_conv",
+    "thnn_conv",  "scaled_dot",   "_scaled",     "_flash_att",  "_efficient_att", "to",
+    "_to_copy",   "copy_",        "embedding",   "item",        "_local_scalar",  "nonzero",
+    "is_nonzero", "_addmm",       "_grouped_mm", "normal",      "uniform_",       "random_",
+    "bernoulli",  "exponential_", "fill_",       "zero_",       "lift_fresh",     "rand",
+    "randn",      "full",         "zeros",       "ones",        "arange"};
 
 bool wants_shapes(std::string_view name) {
   constexpr std::string_view kAten = "aten::";
