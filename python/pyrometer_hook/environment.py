@@ -76,15 +76,12 @@ class _Environment:
     # -- at a step boundary, at most once a second -----------------------------------------------
 
     def changing(self, time):
-        try:
-            self._flags()
-            self._optimizers()
-            if not self.device_told:
-                self._device()
-            if not self.ranks_told:
-                self._ranks()
-        except Exception:
-            rt.failed(_PART)
+        self._flags()
+        self._optimizers()
+        if not self.device_told:
+            self._device()
+        if not self.ranks_told:
+            self._ranks()
 
     def _flags(self):
         torch = self.torch
@@ -169,10 +166,7 @@ def _has(object_, name):
 def install(torch, finder):
     environment = _Environment(torch)
 
-    def undo():
-        if environment.changing in steps.at_boundary:
-            steps.at_boundary.remove(environment.changing)
-
-    rt.part_off[_PART] = undo
+    changing = rt.guarded(_PART, environment.changing)
+    rt.part_off[_PART] = lambda: steps.at_boundary.remove(changing)
     rt.at_attach.append(environment.versions)
-    steps.at_boundary.append(environment.changing)
+    steps.at_boundary.append(changing)

@@ -42,6 +42,19 @@ class Patches:
         self._undo.append((owner, name, original, wrapper))
         return True
 
+    def wrap_shared(self, owners, name, make):
+        """Wraps the function `name` of the first owner; the others that share it get the same."""
+        for home in owners:
+            original = vars(home).get(name)
+            if original is not None and self.wrap(home, name, make):
+                wrapper = vars(home)[name]
+                for other in owners:
+                    if vars(other).get(name) is original:
+                        setattr(other, name, wrapper)
+                        self._undo.append((other, name, original, wrapper))
+                return True
+        return False
+
     def add(self, owner, name, value):
         """Sets an attribute that the class `owner` inherits."""
         setattr(owner, name, value)

@@ -182,6 +182,18 @@ class Runtime:
         except Exception:
             pass
 
+    def guarded(self, part, function):
+        """`function`, after whose first error the part is off."""
+
+        def call(*arguments):
+            try:
+                if part not in self.errors:
+                    function(*arguments)
+            except Exception:
+                self.failed(part)
+
+        return call
+
     def _guard(self, part, function, *arguments):
         try:
             function(*arguments)

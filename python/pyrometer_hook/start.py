@@ -2,15 +2,39 @@
 import atexit
 import os
 
-from . import environment, loader, optimizer, steps
+from . import (
+    backward,
+    checkpoint,
+    compile_events,
+    environment,
+    gc_pauses,
+    loader,
+    memory,
+    modules,
+    optimizer,
+    profiler,
+    sampler,
+    steps,
+    sync_calls,
+    trackers,
+)
 from .runtime import rt
 
-# Order matters only where one part reads what another has set: steps come first.
 PARTS = (
     ("steps", steps.install),
     ("loader", loader.install),
     ("optimizer", optimizer.install),
+    ("forward", modules.install),
+    ("backward", backward.install),
+    ("checkpoint", checkpoint.install),
+    ("compile", compile_events.install),
+    ("gc", gc_pauses.install),
+    ("logging", trackers.install),
+    ("profiler", profiler.install),
     ("environment", environment.install),
+    ("memory", memory.install),
+    ("sampler", sampler.install),
+    ("sync", sync_calls.install),
 )
 
 

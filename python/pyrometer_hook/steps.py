@@ -8,7 +8,7 @@ outermost module under no_grad is a step.
 import weakref
 
 from . import library as lib
-from .runtime import now, rt
+from .runtime import rt
 
 _SECOND = 1000 * 1000 * 1000
 _LOST_MARKER = 16  # steps of other optimizers after which the marked one is given up
@@ -19,13 +19,14 @@ class Steps:
         self.index = 0
         self.start = 0  # ns; the present step's start, 0: none yet
         self.samples = 0  # in the present step
-        self.batches = 0
+        self.total_batches = 0  # of all loaders, since the start
         self.pending = 0  # samples of the last batch, not yet known to be trained on
         self.evaluated = False  # that batch was seen under no_grad
         self.has_optimizer = False  # one was made or has stepped
         self.in_validation = False
-        self.at_boundary = []  # functions of (time ns), each at most once a second or when needed
+        self.at_boundary = []  # functions of (time ns); once a second, and while windows are open
         self.at_first = []  # functions of no argument, called at the first boundary
+        self.stepped_in_validation = lambda: None
         self._waiting = []  # boundaries before the marker is known
         self._seen = {}  # id: weakref, optimizers that stepped before the marker was known
         self._marker = None  # weakref
@@ -44,7 +45,9 @@ class Steps:
         self._settle()
         self.pending = samples
         self.evaluated = self.in_validation
-        self.batches += 1
+        self.total_batches += 1
+        if self.total_batches == 2 and not self.has_optimizer:
+            self._first()
 
     def trained(self):
         """The last batch went through a forward with gradients."""
@@ -60,6 +63,8 @@ class Steps:
     def optimizer_stepped(self, optimizer, end, flags=0):
         """`optimizer` finished a step (or GradScaler skipped it) at `end` ns."""
         self.has_optimizer = True
+        if self.in_validation:
+            self.stepped_in_validation()
         self.evaluated = False
         if self._marker is not None:
             marker = self._marker()
@@ -79,6 +84,7 @@ class Steps:
             return
         self._seen[id(optimizer)] = weakref.ref(optimizer)
         self._settle()
+        self._first()
         self._waiting.append((weakref.ref(optimizer), end, self.samples, flags))
 
     def forward_ended(self, end):
@@ -93,10 +99,8 @@ class Steps:
         self._marker, end, samples, flags = self._waiting[-1]
         self._waiting, self._seen = [], {}
         now_samples, self.samples = self.samples, samples
-        batches, self.batches = self.batches, max(self.batches, 1)
         self._emit(end, flags, settle=False)
         self.samples = now_samples - samples
-        self.batches = batches
 
     def flush(self):
         """The process ends: the only step of a short run."""
@@ -108,7 +112,7 @@ class Steps:
         bits = rt.control(end)
         if end >= self._slow_due or bits:
             self._slow_due = end + _SECOND
-            for function in self.at_boundary:
+            for function in tuple(self.at_boundary):
                 rt._guard("steps", function, end)
 
     def _emit(self, end, flags, settle=True):
@@ -121,7 +125,10 @@ class Steps:
             self.index += 1
         self.start = end
         self.samples = 0
-        self.batches = 0
+        if self.at_first:
+            self._first()
+
+    def _first(self):
         if self.at_first:
             first, self.at_first = self.at_first, []
             for function in first:
@@ -133,4 +140,3 @@ steps = Steps()
 
 def install(torch, finder):
     rt.at_end.append(steps.flush)
-    steps.started = now()

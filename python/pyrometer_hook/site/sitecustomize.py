@@ -32,6 +32,14 @@ class _TorchFinder:
             self._busy.discard(name)
         return None
 
+    def after(self, name, callback):
+        """Calls callback(module) once when the module is imported; now, if it has been."""
+        module = sys.modules.get(name)
+        if module is not None:
+            callback(module)
+        else:
+            self.wanted[name] = callback
+
     def _follow(self, spec, name):
         """Calls back when the loader has run the module. The module keeps its own loader."""
         loader = spec.loader

@@ -1,0 +1,39 @@
+"""backward(): Tensor.backward calls torch.autograd.backward, which is wrapped."""
+from . import library as lib
+from .patching import Patches
+from .runtime import now, rt
+from .steps import steps
+
+_PART = "backward"
+
+
+class _State:
+    inside = False  # also while autograd's own threads run checkpointed segments
+
+
+def _make(original):
+    def backward(*args, **kwargs):
+        if not rt.on or _State.inside:
+            return original(*args, **kwargs)
+        _State.inside = True
+        phase = rt.phase
+        rt.phase = "backward"
+        start = now()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            end = now()
+            _State.inside = False
+            rt.phase = phase
+            if not steps.start:
+                steps.start = start
+            rt.emit(lib.BACKWARD, 0, 0, start, end)
+
+    return backward
+
+
+def install(torch, finder):
+    patches = Patches()
+    rt.part_off[_PART] = patches.undo
+    if not patches.wrap(torch.autograd, "backward", _make):
+        rt.off(_PART, "no torch.autograd.backward")

@@ -1,0 +1,81 @@
+"""Checkpoints: torch.save and load, distributed checkpoints, safetensors."""
+import io
+import os
+from threading import get_ident
+
+from . import library as lib
+from .patching import Patches
+from .runtime import now, rt
+
+_PART = "checkpoint"
+
+
+class _State:
+    owner = 0  # ident of the thread inside one; calls inside it do not count
+
+
+def _size(target):
+    """Bytes of the file just written; -1 unknown. Asks nothing of objects of unknown types."""
+    try:
+        if isinstance(target, (str, bytes)) or type(target).__module__ == "pathlib":
+            return os.stat(target).st_size
+        if type(target) in (io.BytesIO, io.BufferedWriter):
+            return target.tell()
+    except Exception:
+        pass
+    return -1
+
+
+def _make(name, writes, position):
+    """`position`: of the file among the arguments, -1: none."""
+
+    def make(original):
+        def checkpoint(*args, **kwargs):
+            thread = get_ident()
+            if not rt.on or _State.owner == thread:
+                return original(*args, **kwargs)
+            _State.owner = thread
+            phase = rt.phase
+            rt.phase = "checkpoint"
+            start = now()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                end = now()
+                _State.owner = 0
+                rt.phase = phase
+                try:
+                    target = None
+                    if writes and position >= 0:
+                        target = args[position] if len(args) > position else kwargs.get("f")
+                    size = _size(target) if target is not None else -1
+                    rt.emit_or_keep(lib.CHECKPOINT, 0, name, start, end, size, -1)
+                except Exception:
+                    rt.failed(_PART)
+
+        return checkpoint
+
+    return make
+
+
+def install(torch, finder):
+    patches = Patches()
+    rt.part_off[_PART] = patches.undo
+    serialization = torch.serialization
+    for name, writes in (("save", True), ("load", False)):
+        patches.wrap_shared((serialization, torch), name, _make("torch." + name, writes, 1))
+
+    def distributed(module):
+        homes = [module] + [
+            value for key, value in vars(module).items()
+            if key.startswith("state_dict_") and hasattr(value, "__file__")
+        ]
+        for name in ("save", "async_save", "load", "save_state_dict", "load_state_dict"):
+            patches.wrap_shared(homes, name, _make("distributed " + name, "save" in name, -1))
+
+    def safetensors(module):
+        patches.wrap(module, "save_file", _make("safetensors.save_file", True, 1))
+        patches.wrap(module, "load_file", _make("safetensors.load_file", False, -1))
+
+    finder.after("torch.distributed.checkpoint", distributed)
+    finder.after("safetensors.torch", safetensors)

@@ -1,0 +1,37 @@
+"""Pauses of Python's cyclic garbage collector over 0.1 ms."""
+import gc
+
+from . import library as lib
+from .runtime import now, rt
+
+_PART = "gc"
+_SHORTEST_NS = 100 * 1000
+
+
+class _State:
+    start = 0
+
+
+def _callback(phase, info):
+    try:
+        if phase == "start":
+            _State.start = now()
+        elif _State.start:
+            start, _State.start = _State.start, 0
+            end = now()
+            if end - start > _SHORTEST_NS and rt.on:
+                rt.emit(lib.GC, 0, 0, start, end,
+                        info.get("generation", -1), info.get("collected", -1))
+    except Exception:
+        pass
+
+
+def _remove():
+    if _callback in gc.callbacks:
+        gc.callbacks.remove(_callback)
+
+
+def install(torch, finder):
+    rt.part_off[_PART] = _remove
+    rt.at_attach.append(lambda: gc.callbacks.append(_callback))
+    rt.at_end.append(_remove)

@@ -1,0 +1,64 @@
+"""Experiment trackers: calls of summary writers, wandb and mlflow that take over 0.1 ms."""
+from threading import get_ident
+
+from . import library as lib
+from .patching import Patches
+from .runtime import now, rt
+
+_PART = "logging"
+_SHORTEST_NS = 100 * 1000
+
+
+class _State:
+    owner = 0  # ident of the thread inside a call
+
+
+def _make(name):
+    def make(original):
+        def log(*args, **kwargs):
+            thread = get_ident()
+            if not rt.on or _State.owner == thread:
+                return original(*args, **kwargs)
+            _State.owner = thread
+            phase = rt.phase
+            rt.phase = "logging"
+            start = now()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                end = now()
+                _State.owner = 0
+                rt.phase = phase
+                if end - start > _SHORTEST_NS and rt.attached:
+                    rt.emit(lib.LOGGING, 0, rt.name(name), start, end)
+
+        return log
+
+    return make
+
+
+def install(torch, finder):
+    patches = Patches()
+    rt.part_off[_PART] = patches.undo
+
+    def writer(module):
+        kind = vars(module).get("SummaryWriter")
+        if isinstance(kind, type):
+            for name in list(vars(kind)):
+                if name.startswith("add_") or name in ("flush", "close"):
+                    patches.wrap(kind, name, _make("SummaryWriter." + name))
+
+    def wandb(module):
+        kind = vars(module).get("Run")
+        if isinstance(kind, type):
+            for name in ("log", "log_artifact", "save", "watch"):
+                patches.wrap(kind, name, _make("wandb." + name))
+
+    def mlflow(module):
+        for name in ("log_metric", "log_metrics", "log_artifact", "log_figure", "log_image"):
+            patches.wrap(module, name, _make("mlflow." + name))
+
+    finder.after("torch.utils.tensorboard.writer", writer)
+    finder.after("tensorboardX.writer", writer)
+    finder.after("wandb.sdk.wandb_run", wandb)
+    finder.after("mlflow.tracking.fluent", mlflow)
