@@ -61,6 +61,9 @@ class Command {
   [[nodiscard]] virtual std::vector<OptionGroup> options() = 0;
   // Plumbing for packagers: works, but help and completion do not list it.
   [[nodiscard]] virtual bool hidden() const { return false; }
+  // The positional argument is a command line of its own: the first word that is no option of ours,
+  // or what follows "--", and all after it are taken as they are.
+  [[nodiscard]] virtual bool takes_command_line() const { return false; }
   // Runs after all options are set. Prints results through OutputFile, messages to stderr.
   [[nodiscard]] virtual ExitCode run(const Terminal& terminal) = 0;
 };

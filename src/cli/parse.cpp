@@ -164,6 +164,30 @@ void record_given(std::vector<OptionGroup>& groups, std::vector<std::string>& gi
   }
 }
 
+// `words` of a command whose positional argument is a command line: our options, then that.
+Result<std::vector<std::string>> parse_command_line(const std::vector<OptionGroup>& groups,
+                                                    const std::vector<std::string>& words,
+                                                    std::string_view command) {
+  std::vector<OptionGroup> ours = groups;
+  const Option* line = nullptr;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::erase_if(ours[i].options, [](const Option& option) { return option.positional(); });
+    for (const Option& option : groups[i].options) {
+      if (option.positional()) line = &option;
+    }
+  }
+  Result<std::vector<std::string>> rest = parse_with(ours, words, true, command);
+  if (!rest) return rest;
+  if (!rest->empty() && rest->front() == "--") {
+    rest->erase(rest->begin());
+  } else if (!rest->empty() && rest->front().starts_with('-')) {
+    return rest;  // an unknown option
+  }
+  for (const std::string& word : *rest) (void)line->set(word);
+  rest->clear();
+  return rest;
+}
+
 }  // namespace
 
 Result<Invocation> parse(const std::vector<std::unique_ptr<Command>>& commands,
@@ -185,8 +209,10 @@ Result<Invocation> parse(const std::vector<std::unique_ptr<Command>>& commands,
   groups.push_back(global);
   std::vector<std::string> given;
   record_given(groups, given);
-  const Result<std::vector<std::string>> extra =
-      parse_with(groups, {rest->begin() + 1, rest->end()}, false, name);
+  const std::vector<std::string> own_words(rest->begin() + 1, rest->end());
+  const Result<std::vector<std::string>> extra = invocation.command->takes_command_line()
+                                                     ? parse_command_line(groups, own_words, name)
+                                                     : parse_with(groups, own_words, false, name);
   if (!extra) return base::fail(extra.error());
   if (invocation.global.help || invocation.global.help_all || invocation.global.version) {
     return invocation;

@@ -3,11 +3,13 @@
 #include "cli/commands/analyze.h"
 #include "cli/commands/completion.h"
 #include "cli/commands/man.h"
+#include "cli/commands/run.h"
 
 namespace pyrometer::cli {
 
 std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<ManCommand>());

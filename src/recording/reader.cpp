@@ -327,7 +327,7 @@ model::RankTimeline make_rank(Recorded& recorded, const NameTable& names, const 
     const auto found = known.find(key);
     return found == known.end() ? std::string() : found->second;
   };
-  info.backend = text("dist.backend");
+  info.backend = text("distributed.backend");
   info.event_count = static_cast<std::int64_t>(recorded.rows.size());
   for (const model::Interval& window : map.windows()) recorded.run->kept += window.length();
   timeline.run = recorded.run;

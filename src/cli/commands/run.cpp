@@ -1,0 +1,238 @@
+#include "cli/commands/run.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/install_paths.h"
+#include "cli/message.h"
+#include "cli/values.h"
+#include "monitor/session.h"
+#include "ring/layout.h"
+
+namespace pyrometer::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannotRun = 126;
+constexpr int kNotFound = 127;
+
+// "0.5%" or "0.5": percent of the run's time, 0 to 100.
+Setter set_percent(double& target) {
+  return [&target](const std::string& value) -> std::string {
+    std::string_view text = value;
+    if (text.ends_with('%')) text.remove_suffix(1);
+    double percent = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+    if (error != std::errc() || end != text.data() + text.size() || !(percent >= 0) ||
+        percent > 100) {
+      return "is no share of the run's time, like 0.5%";
+    }
+    target = percent;
+    return {};
+  };
+}
+
+std::string safe_name(std::string_view program) {
+  std::string name;
+  for (const char c : program) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    name += plain ? c : '_';
+  }
+  return name.empty() ? "run" : name;
+}
+
+// What tells one run of an interpreter from another is the script, not "python".
+std::string run_name(const std::vector<std::string>& command) {
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const fs::path path(command[i]);
+    if (path.extension() == ".py") return safe_name(path.stem().string());
+    if (command[i] == "-m" && i + 1 < command.size()) return safe_name(command[i + 1]);
+  }
+  return safe_name(fs::path(command.front()).filename().string());
+}
+
+bool writable_folder(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
+
+// A new file in the current folder; where that cannot be written, in the one for temporary files.
+std::string default_output(const std::vector<std::string>& command) {
+  std::error_code none;
+  fs::path folder = fs::current_path(none);
+  if (!writable_folder(folder)) folder = fs::temp_directory_path(none);
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  char stamp[32];
+  (void)std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  const std::string base = run_name(command) + "-" + stamp;
+  for (int i = 1;; ++i) {
+    const fs::path file = folder / (base + (i == 1 ? "" : "-" + std::to_string(i)) + ".pyro");
+    if (!fs::exists(file, none)) return file.string();
+  }
+}
+
+// The outer recording takes this command as well.
+[[noreturn]] void run_unrecorded(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  const int why = errno;
+  print_error("cannot run " + command.front() + ": " + std::strerror(why));
+  std::_Exit(why == ENOENT ? kNotFound : kCannotRun);
+}
+
+bool within_recording() {
+  const char* session = std::getenv(ring::kSessionVariable);
+  return session != nullptr && *session != 0 && monitor::session_is_live(session);
+}
+
+}  // namespace
+
+std::string_view RunCommand::purpose() const {
+  return "record an unmodified training run and say where its time went";
+}
+
+std::vector<Example> RunCommand::examples() const {
+  return {
+      {"pyrometer run -- python train.py", "record, then say what to change"},
+      {"pyrometer run --price 2.50 -- python train.py --epochs 3", "with money"},
+      {"pyrometer run -o base.pyro -- torchrun --nproc-per-node 2 train.py", "every rank"},
+      {"pyrometer run --overhead 0.2% -- python train.py", "cost at most 0.2% of the run's time"},
+      {"pyrometer analyze base.pyro", "look at a recording again, also while it grows"},
+  };
+}
+
+std::vector<OptionGroup> RunCommand::options() {
+  OptionGroup what{.title = "Command", .options = {}};
+  what.options.push_back({.value = "COMMAND",
+                          .help = "what to run, with its arguments; put -- before it",
+                          .set = append_text(command_),
+                          .required = true,
+                          .repeats = true});
+  OptionGroup recording{.title = "Recording", .options = {}};
+  recording.options.push_back({.short_name = 'o',
+                               .long_name = "output",
+                               .value = "FILE",
+                               .help = "write the recording to FILE instead of "
+                                       "NAME-DATE-TIME.pyro in the current folder",
+                               .set = set_text(output_),
+                               .completes = Completes::kFiles});
+  recording.options.push_back({.long_name = "overhead",
+                               .value = "PERCENT",
+                               .help = "spend at most this share of the run's time on watching the "
+                                       "GPU (0.5%); 0 watches always and does not measure",
+                               .set = set_percent(overhead_percent_)});
+  recording.options.push_back({.long_name = "record-args",
+                               .help = "keep the command's arguments in the recording",
+                               .set = set_true(record_arguments_)});
+  recording.options.push_back({.long_name = "no-hook",
+                               .help = "do not load the Python hook",
+                               .set = set_true(no_hook_),
+                               .tier = Tier::kAdvanced});
+  recording.options.push_back({.long_name = "no-gpu-timeline",
+                               .help = "do not load the library that watches the GPU",
+                               .set = set_true(no_gpu_),
+                               .tier = Tier::kAdvanced});
+  OptionGroup report{.title = "Report", .options = {}};
+  report.options.push_back({.short_name = 'q',
+                            .long_name = "quiet",
+                            .help = "say nothing but errors; the recording is written all the same",
+                            .set = set_true(quiet_)});
+  report.options.push_back({.long_name = "price",
+                            .value = "USD",
+                            .help = "price of one GPU for one hour",
+                            .set = set_amount(price_)});
+  report.options.push_back({.long_name = "config",
+                            .value = "FILE",
+                            .help = "read defaults from FILE instead of "
+                                    "~/.config/pyrometer/config.toml",
+                            .set = set_text(config_path_),
+                            .completes = Completes::kFiles,
+                            .tier = Tier::kAdvanced});
+  return {what, recording, report};
+}
+
+monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) const {
+  monitor::MonitorOptions options;
+  options.command = command_;
+  options.output = output_.empty() ? default_output(command_) : output_;
+  if (!no_gpu_) options.library = installed_file("libpyrometer_inject.so");
+  if (!no_hook_) options.hook_folder = installed_file("hook/site");
+  options.record_arguments = record_arguments_;
+  constexpr double kPercent = 100;
+  options.recorder.overhead_budget = overhead_percent_ / kPercent;
+  if (!quiet_ && terminal.stderr_is_terminal) {
+    options.status = terminal.stdout_is_terminal ? monitor::StatusLine::Place::kTitle
+                                                 : monitor::StatusLine::Place::kLine;
+  }
+  return options;
+}
+
+// By a process of its own: whatever a diagnosis costs or meets, the command's exit code stands.
+void RunCommand::report(const Terminal&, const monitor::Outcome& outcome,
+                        const std::string& file) const {
+  if (outcome.processes == 0) {
+    print_warning(
+        "no process of the command was recorded: it is neither a Python program with PyTorch nor "
+        "one that uses CUDA, or it cleared its environment (python -I and -E do)");
+  } else if (outcome.processes_trained > 0) {
+    std::vector<std::string> words{own_program(), "analyze", "--no-progress", file};
+    if (price_) {
+      words.push_back("--price");
+      words.push_back(std::to_string(*price_));
+    }
+    if (!config_path_.empty()) {
+      words.push_back("--config");
+      words.push_back(config_path_);
+    }
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::dup2(STDERR_FILENO, STDOUT_FILENO);
+      ::execv(argv[0], argv.data());
+      ::_exit(kNotFound);
+    }
+    if (pid > 0) ::waitpid(pid, nullptr, 0);
+  }
+  const std::string text = "pyrometer: recorded in " + file + "\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+ExitCode RunCommand::run(const Terminal& terminal) {
+  if (within_recording()) {
+    if (!quiet_) print_warning("already within a recorded run, which records this command as well");
+    run_unrecorded(command_);
+  }
+  const monitor::MonitorOptions options = monitor_options(terminal);
+  if (!no_gpu_ && options.library.empty()) {
+    print_warning("libpyrometer_inject.so is not beside this program: no GPU timeline");
+  }
+  const base::Result<monitor::Outcome> outcome = monitor::record(options);
+  if (!outcome) {
+    print_error(outcome.error().to_string());
+    std::_Exit(outcome.error().kind == base::ErrorKind::kNotFound ? kNotFound : kCannotRun);
+  }
+  for (const std::string& note : outcome->notes) print_warning(note);
+  if (outcome->recording_error) {
+    print_error("the run was not recorded" + std::string(outcome->recorded ? " to its end" : "") +
+                ": " + outcome->recording_error->to_string());
+  }
+  if (outcome->recorded && !quiet_) report(terminal, *outcome, options.output);
+  monitor::end_like(outcome->end);
+}
+
+}  // namespace pyrometer::cli

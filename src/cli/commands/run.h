@@ -1,0 +1,39 @@
+// `pyrometer run -- CMD…`: records an unmodified training run and says where its time went.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "monitor/monitor.h"
+
+namespace pyrometer::cli {
+
+class RunCommand : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "run"; }
+  [[nodiscard]] std::string_view purpose() const override;
+  [[nodiscard]] std::vector<Example> examples() const override;
+  [[nodiscard]] std::vector<OptionGroup> options() override;
+  [[nodiscard]] bool takes_command_line() const override { return true; }
+  // Ends as the command ends: does not return where that was by a signal.
+  [[nodiscard]] ExitCode run(const Terminal& terminal) override;
+
+ private:
+  [[nodiscard]] monitor::MonitorOptions monitor_options(const Terminal& terminal) const;
+  void report(const Terminal& terminal, const monitor::Outcome& outcome,
+              const std::string& file) const;
+
+  std::vector<std::string> command_;
+  std::string output_;
+  std::string config_path_;
+  std::optional<double> price_;
+  double overhead_percent_ = 0.5;
+  bool quiet_ = false;
+  bool record_arguments_ = false;
+  bool no_hook_ = false;
+  bool no_gpu_ = false;
+};
+
+}  // namespace pyrometer::cli

@@ -1,0 +1,37 @@
+// When the GPU of one process was watched.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/types.h"
+#include "ring/layout.h"
+
+namespace pyrometer::monitor {
+
+// Switches as they were reported, in time order.
+class CaptureLog {
+ public:
+  void add(model::TimeNs time, bool on, ring::CaptureReason reason);
+
+  // Watched from start to end of the span, as far as reported by now.
+  [[nodiscard]] bool covers(model::Interval span) const;
+  [[nodiscard]] bool ever_on() const { return ever_on_; }
+  [[nodiscard]] bool on() const { return !switches_.empty() && switches_.back().on; }
+  // Forgets what ended before `time`.
+  void forget(model::TimeNs time);
+
+ private:
+  struct Switch {
+    model::TimeNs time;
+    bool on;
+  };
+  std::vector<Switch> switches_;
+  bool ever_on_ = false;
+};
+
+// In words: "the recorder's duty cycle", "torch.profiler ran", …
+[[nodiscard]] std::string reason_text(ring::CaptureReason reason);
+
+}  // namespace pyrometer::monitor

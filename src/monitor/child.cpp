@@ -1,0 +1,183 @@
+#include "monitor/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+extern char** environ;
+
+namespace pyrometer::monitor {
+namespace {
+
+// Written by the handler: which signals came from another process and wait to be passed on.
+constexpr int kSignals = 65;
+std::atomic<bool> pending[kSignals];
+int wake_pipe[2] = {-1, -1};
+
+constexpr int kPassedOn[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,  SIGUSR1,
+                             SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGCHLD};
+
+void on_signal(int signal, siginfo_t* info, void*) {
+  const int saved = errno;
+  // What the kernel sends (terminal, job control) goes to the whole group: the child has it.
+  const bool from_process = info != nullptr && info->si_code <= 0;
+  if (signal != SIGCHLD && signal != SIGCONT && from_process) {
+    pending[signal].store(true, std::memory_order_relaxed);
+  }
+  const char byte = 0;
+  [[maybe_unused]] const auto written = ::write(wake_pipe[1], &byte, 1);
+  errno = saved;
+}
+
+base::Result<void> catch_signals() {
+  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return base::fail({.kind = base::ErrorKind::kResource,
+                       .message = std::string("cannot make a pipe: ") + std::strerror(errno)});
+  }
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kPassedOn) {
+    struct sigaction old {};
+    ::sigaction(signal, nullptr, &old);
+    // What our parent had ignored (nohup) stays ignored, for the child as well.
+    if ((old.sa_flags & SA_SIGINFO) == 0 && old.sa_handler == SIG_IGN && signal != SIGCHLD)
+      continue;
+    ::sigaction(signal, &action, nullptr);
+  }
+  return {};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> merged(const std::vector<std::string>& added) {
+  std::vector<std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view existing(*entry);
+    const std::string_view name = existing.substr(0, existing.find('='));
+    bool replaced = false;
+    for (const std::string& one : added) {
+      replaced = replaced || std::string_view(one).substr(0, one.find('=')) == name;
+    }
+    if (!replaced) all.emplace_back(existing);
+  }
+  for (const std::string& one : added) {
+    // "NAME" alone unsets.
+    if (one.find('=') != one.npos) all.push_back(one);
+  }
+  return all;
+}
+
+// In the child, between fork and exec: only async-signal-safe calls.
+void run_child(const std::vector<char*>& arguments, const std::vector<char*>& environment,
+               const struct sigaction* dispositions, int report) {
+  for (std::size_t i = 0; i < std::size(kPassedOn); ++i) {
+    ::sigaction(kPassedOn[i], &dispositions[i], nullptr);
+  }
+  ::execvpe(arguments[0], arguments.data(), environment.data());
+  const int why = errno;
+  [[maybe_unused]] const auto written = ::write(report, &why, sizeof why);
+  ::_exit(127);
+}
+
+base::Error start_error(const std::string& program, int why) {
+  const bool missing = why == ENOENT || why == ENOTDIR;
+  return {.kind = missing         ? base::ErrorKind::kNotFound
+                  : why == EACCES ? base::ErrorKind::kPermission
+                                  : base::ErrorKind::kResource,
+          .message = "cannot run " + program + ": " + std::strerror(why),
+          .file = "",
+          .advice = missing ? "Check the name, or give the path" : ""};
+}
+
+}  // namespace
+
+base::Result<Child> Child::start(const std::vector<std::string>& command,
+                                 const std::vector<std::string>& environment) {
+  struct sigaction before[std::size(kPassedOn)];
+  for (std::size_t i = 0; i < std::size(kPassedOn); ++i) {
+    ::sigaction(kPassedOn[i], nullptr, &before[i]);
+  }
+  if (auto caught = catch_signals(); !caught) return base::fail(caught.error());
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0) {
+    return base::fail({.kind = base::ErrorKind::kResource,
+                       .message = std::string("cannot make a pipe: ") + std::strerror(errno)});
+  }
+  const std::vector<std::string> variables = merged(environment);
+  const std::vector<char*> argv = pointers(command);
+  const std::vector<char*> envp = pointers(variables);
+  const pid_t pid = ::fork();
+  if (pid == 0) run_child(argv, envp, before, report[1]);
+  const int fork_error = errno;
+  ::close(report[1]);
+  int why = 0;
+  ssize_t got = 0;
+  if (pid > 0) {
+    do {
+      got = ::read(report[0], &why, sizeof why);
+    } while (got < 0 && errno == EINTR);
+  }
+  ::close(report[0]);
+  if (pid < 0) return base::fail(start_error(command[0], fork_error));
+  if (got == static_cast<ssize_t>(sizeof why)) {
+    ::waitpid(pid, nullptr, 0);
+    return base::fail(start_error(command[0], why));
+  }
+  return Child(pid);
+}
+
+std::optional<ChildEnd> Child::wait(int milliseconds) {
+  pollfd wake{.fd = wake_pipe[0], .events = POLLIN, .revents = 0};
+  if (::poll(&wake, 1, milliseconds) > 0) {
+    char bytes[64];
+    while (::read(wake_pipe[0], bytes, sizeof bytes) > 0) {
+    }
+  }
+  for (int signal = 1; signal < kSignals; ++signal) {
+    if (pending[signal].exchange(false, std::memory_order_relaxed)) ::kill(pid_, signal);
+  }
+  int status = 0;
+  const pid_t got = ::waitpid(pid_, &status, WNOHANG | WUNTRACED);
+  if (got < 0 && errno == ECHILD) return ChildEnd{.exit_code = 1, .signal = 0};
+  if (got != pid_) return std::nullopt;
+  if (WIFSTOPPED(status)) {
+    // The shell watches the monitor: it has to stop as well, and to wake the child when it is
+    // woken.
+    ::raise(SIGSTOP);
+    ::kill(pid_, SIGCONT);
+    return std::nullopt;
+  }
+  if (WIFSIGNALED(status)) return ChildEnd{.exit_code = -1, .signal = WTERMSIG(status)};
+  return ChildEnd{.exit_code = WEXITSTATUS(status), .signal = 0};
+}
+
+void end_like(const ChildEnd& end) {
+  if (end.signal == 0) std::_Exit(end.exit_code);
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(end.signal, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, end.signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(end.signal);
+  std::_Exit(128 + end.signal);
+}
+
+}  // namespace pyrometer::monitor

@@ -1,0 +1,73 @@
+#include "monitor/ring_set.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace pyrometer::monitor {
+
+namespace fs = std::filesystem;
+
+void RingSet::find_new() {
+  std::error_code none;
+  std::set<std::string> present;
+  for (const auto& entry : fs::directory_iterator(folder_, none)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with('.') || !name.ends_with(".ring")) continue;
+    present.insert(name);
+    if (known_.contains(name)) continue;
+    auto reader = ring::Reader::open(entry.path());
+    if (!reader) {
+      writer_.add_note(0, "warning",
+                       "a process could not be recorded: " + reader.error().to_string());
+      continue;
+    }
+    recorders_.push_back(std::make_unique<ProcessRecorder>(std::move(*reader), next_id_++, writer_,
+                                                           configs_, options_));
+  }
+  known_ = std::move(present);
+}
+
+std::size_t RingSet::drain() {
+  find_new();
+  std::size_t records = 0;
+  for (const auto& recorder : recorders_) records += recorder->drain();
+  return records;
+}
+
+void RingSet::advance(model::TimeNs now) {
+  for (auto& recorder : recorders_) {
+    if (!recorder->ended()) {
+      recorder->advance(now);
+      continue;
+    }
+    recorder->finish(now);
+    if (recorder->took_part()) ++trained_;
+    recorder.reset();
+  }
+  std::erase(recorders_, nullptr);
+}
+
+void RingSet::finish(model::TimeNs now) {
+  (void)drain();
+  for (auto& recorder : recorders_) {
+    recorder->ask_to_end();
+    recorder->finish(now);
+    if (recorder->took_part()) ++trained_;
+  }
+  recorders_.clear();
+}
+
+const ProcessRecorder* RingSet::leading() const {
+  const ProcessRecorder* best = nullptr;
+  const auto before = [](const ProcessRecorder& a, const ProcessRecorder& b) {
+    if (a.took_part() != b.took_part()) return a.took_part();
+    return a.process().rank >= 0 && (b.process().rank < 0 || a.process().rank < b.process().rank);
+  };
+  for (const auto& recorder : recorders_) {
+    if (best == nullptr || before(*recorder, *best)) best = recorder.get();
+  }
+  return best;
+}
+
+}  // namespace pyrometer::monitor

@@ -1,0 +1,107 @@
+#include "monitor/session.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "ring/process_stat.h"
+
+namespace pyrometer::monitor {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string prefix() { return "pyrometer-" + std::to_string(::geteuid()) + "-"; }
+
+struct Owner {
+  int pid = 0;
+  std::uint64_t start_ticks = 0;
+};
+
+// "pyrometer-<uid>-<pid>-<ticks>" of this user.
+bool parse_name(const std::string& name, Owner& owner) {
+  const std::string start = prefix();
+  if (!name.starts_with(start)) return false;
+  const char* at = name.data() + start.size();
+  const char* const end = name.data() + name.size();
+  const auto pid = std::from_chars(at, end, owner.pid);
+  if (pid.ec != std::errc() || pid.ptr == end || *pid.ptr != '-') return false;
+  const auto ticks = std::from_chars(pid.ptr + 1, end, owner.start_ticks);
+  return ticks.ec == std::errc() && ticks.ptr == end && owner.pid > 0;
+}
+
+void remove_stale(const fs::path& parent) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(parent, none)) {
+    Owner owner;
+    const std::string name = entry.path().filename();
+    if (!parse_name(name, owner)) continue;
+    struct stat info {};
+    if (::lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
+        info.st_uid != ::geteuid()) {
+      continue;
+    }
+    // A process that goes on writing there keeps its memory all the same: names alone go.
+    if (!session_is_live(entry.path())) fs::remove_all(entry.path(), none);
+  }
+}
+
+base::Result<std::string> make_folder(const fs::path& parent) {
+  remove_stale(parent);
+  ring::ProcessStat self;
+  (void)ring::read_process_stat(0, &self);  // without /proc: 0, and nobody can tell us from stale
+  const std::string name =
+      prefix() + std::to_string(::getpid()) + "-" + std::to_string(self.start_ticks);
+  const fs::path folder = parent / name;
+  if (::mkdir(folder.c_str(), 0700) != 0) {
+    return base::fail(
+        {.kind = errno == ENOSPC ? base::ErrorKind::kResource : base::ErrorKind::kPermission,
+         .message = std::string("cannot make a folder for the recording's shared "
+                                "memory: ") +
+                    std::strerror(errno),
+         .file = folder.string()});
+  }
+  return folder.string();
+}
+
+}  // namespace
+
+bool session_is_live(const std::string& folder) {
+  Owner owner;
+  if (!parse_name(fs::path(folder).filename(), owner)) return false;
+  return !ring::process_ended(static_cast<std::uint32_t>(owner.pid), owner.start_ticks);
+}
+
+base::Result<Session> Session::create() {
+  auto folder = make_folder("/dev/shm");
+  if (!folder) {
+    std::error_code none;
+    const fs::path temporary = fs::temp_directory_path(none);
+    auto second = none ? folder : make_folder(temporary);
+    if (!second) return base::fail(folder.error());
+    folder = std::move(second);
+  }
+  return Session(std::move(*folder));
+}
+
+Session::~Session() {
+  if (folder_.empty()) return;
+  std::error_code none;
+  fs::remove_all(folder_, none);
+}
+
+Session::Session(Session&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+
+Session& Session::operator=(Session&& other) noexcept {
+  std::swap(folder_, other.folder_);
+  return *this;
+}
+
+}  // namespace pyrometer::monitor
