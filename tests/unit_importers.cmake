@@ -9,6 +9,7 @@ target_link_libraries(pyrometer_trace_test_support
 pyrometer_test(byte_source_test
   SOURCES
     src/base/byte_source_test.cpp
+    src/base/parallel_test.cpp
   LIBS pyrometer_trace_test_support)
 
 pyrometer_test(import_test

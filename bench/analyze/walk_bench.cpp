@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,9 +72,10 @@ model::Timeline import(const std::string& path, unsigned threads) {
 
 // Everything that `pyrometer analyze` computes; returns the number of findings.
 std::size_t analyse(const model::Timeline& timeline, unsigned threads) {
-  const model::JobAnalysis job = pyrometer::analysis::run_passes(timeline, {.threads = threads});
-  const pyrometer::analysis::WhatIf what_if(timeline, job);
-  return pyrometer::rules::diagnose(timeline, job, what_if, {}).findings.size();
+  std::unique_ptr<pyrometer::analysis::WhatIf> what_if;
+  const model::JobAnalysis job =
+      pyrometer::analysis::run_passes(timeline, {.threads = threads, .what_if = &what_if});
+  return pyrometer::rules::diagnose(timeline, job, *what_if, {}).findings.size();
 }
 
 double peak_of_analysis(const std::string& path, unsigned threads) {
@@ -129,6 +131,7 @@ void print_passes(const Options& options) {
       const pyrometer::analysis::Pass& pass = pyrometer::analysis::all_passes()[i];
       times[i].measure([&] {
         if (pass.job != nullptr) return pass.job(timeline, job);
+        if (pass.wide != nullptr) return pass.wide(timeline, job, {.threads = options.threads});
         for (std::size_t r = 0; r < job.ranks.size(); ++r) {
           pass.rank(timeline.ranks[r], job.ranks[r]);
         }

@@ -47,7 +47,7 @@ const std::vector<Pass>& all_passes() {
       {"pauses", find_pauses, nullptr},
       {"critical_path", find_critical_path, nullptr},
       {"balance", nullptr, compare_ranks},
-      {"replay", nullptr, replay_steps},
+      {"replay", nullptr, nullptr, replay_steps},
   };
   return passes;
 }

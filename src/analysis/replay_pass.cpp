@@ -30,13 +30,16 @@ void set_facts(const model::ReplayBaseline& b, model::FactSet& facts) {
 
 }  // namespace
 
-void replay_steps(const model::Timeline& timeline, model::JobAnalysis& job) {
-  const WhatIf what_if(timeline, job);
+void replay_steps(const model::Timeline& timeline, model::JobAnalysis& job,
+                  const RunOptions& options) {
+  auto model = std::make_unique<WhatIf>(timeline, job, options.threads);
+  const WhatIf& what_if = *model;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     job.ranks[r].replay = what_if.rank_baseline(r);
     set_facts(job.ranks[r].replay, job.ranks[r].facts);
   }
   set_facts(what_if.baseline(), job.facts);
+  if (options.what_if != nullptr) *options.what_if = std::move(model);
 }
 
 }  // namespace pyrometer::analysis

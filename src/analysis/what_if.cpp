@@ -6,6 +6,7 @@
 
 #include "analysis/dilation.h"
 #include "analysis/replay.h"
+#include "base/parallel.h"
 
 namespace pyrometer::analysis {
 namespace {
@@ -36,7 +37,7 @@ double difference(const model::ReplayBaseline& b) {
 }  // namespace
 
 struct WhatIf::Impl {
-  Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis);
+  Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis, unsigned threads);
 
   [[nodiscard]] double step(const Edit& edit, ProfilerLevel level) const;
   [[nodiscard]] double replayed(const Edit& edit, const ReplaySettings& settings) const;
@@ -44,8 +45,9 @@ struct WhatIf::Impl {
   [[nodiscard]] std::vector<double> rank_steps(const Edit& edit,
                                                const ReplaySettings& settings) const;
   [[nodiscard]] ProfilerLevel level_of(double per_op_ns) const;
-  void build_graphs(const model::Timeline& timeline, const model::JobAnalysis& analysis);
-  void set_baselines();
+  void build_graphs(const model::Timeline& timeline, const model::JobAnalysis& analysis,
+                    unsigned threads);
+  void set_baselines(unsigned threads);
 
   std::vector<StepGraph> graphs;  // by rank of `ranks`
   std::vector<ReplayRank> ranks;
@@ -57,16 +59,17 @@ struct WhatIf::Impl {
   std::array<double, 3> corrected{};  // by level: low, middle, high estimate of the profiler's cost
 };
 
-WhatIf::Impl::Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis) {
-  build_graphs(timeline, analysis);
+WhatIf::Impl::Impl(const model::Timeline& timeline, const model::JobAnalysis& analysis,
+                   unsigned threads) {
+  build_graphs(timeline, analysis, threads);
   if (ranks.empty()) return;
   meetings = find_meetings(ranks, analysis.cross);
   dilation = ranks.front().analysis->dilation;
-  set_baselines();
+  set_baselines(threads);
 }
 
-void WhatIf::Impl::build_graphs(const model::Timeline& timeline,
-                                const model::JobAnalysis& analysis) {
+void WhatIf::Impl::build_graphs(const model::Timeline& timeline, const model::JobAnalysis& analysis,
+                                unsigned threads) {
   // All ranks replay the same steps, by position: ranks of one job record the same ones.
   std::vector<std::uint32_t> items;
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
@@ -82,8 +85,12 @@ void WhatIf::Impl::build_graphs(const model::Timeline& timeline,
   baseline.unavailable = "no ranks";
   by_position.resize(timeline.ranks.size());
   graphs.reserve(timeline.ranks.size());
+  std::vector<StepGraph> built(timeline.ranks.size());
+  base::for_each_index(built.size(), threads, [&](std::size_t r) {
+    built[r] = build_step_graph(timeline.ranks[r], analysis.ranks[r], ranges);
+  });
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
-    StepGraph graph = build_step_graph(timeline.ranks[r], analysis.ranks[r], ranges);
+    StepGraph& graph = built[r];
     if (!graph.available) {
       baseline.unavailable = graph.unavailable;
       by_position[r].unavailable = graph.unavailable;
@@ -116,13 +123,16 @@ double WhatIf::Impl::replayed(const Edit& edit, const ReplaySettings& settings) 
   return *std::max_element(steps.begin(), steps.end());
 }
 
-void WhatIf::Impl::set_baselines() {
-  // The test of the model: what the edges explain without each call's own delays.
-  const auto as_recorded = rank_steps({}, {kAsRecorded, CommMode::kTogether, true});
-  const std::array<std::vector<double>, 3> without{
-      rank_steps({}, {kCorrectedLow, CommMode::kTogether, false}),
-      rank_steps({}, {kCorrected, CommMode::kTogether, false}),
-      rank_steps({}, {kCorrectedHigh, CommMode::kTogether, false})};
+void WhatIf::Impl::set_baselines(unsigned threads) {
+  // The last is the test of the model: what the edges explain without each call's own delays.
+  const std::array<ReplaySettings, 4> settings{{{kCorrectedLow, CommMode::kTogether, false},
+                                                {kCorrected, CommMode::kTogether, false},
+                                                {kCorrectedHigh, CommMode::kTogether, false},
+                                                {kAsRecorded, CommMode::kTogether, true}}};
+  std::array<std::vector<double>, 4> without;
+  base::for_each_index(settings.size(), threads,
+                       [&](std::size_t i) { without[i] = rank_steps({}, settings[i]); });
+  const std::vector<double>& as_recorded = without[3];
   baseline.available = true;
   baseline.unavailable.clear();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -193,8 +203,9 @@ ProfilerLevel WhatIf::Impl::level_of(double per_op_ns) const {
   return level;
 }
 
-WhatIf::WhatIf(const model::Timeline& timeline, const model::JobAnalysis& analysis)
-    : impl_(std::make_unique<Impl>(timeline, analysis)) {}
+WhatIf::WhatIf(const model::Timeline& timeline, const model::JobAnalysis& analysis,
+               unsigned threads)
+    : impl_(std::make_unique<Impl>(timeline, analysis, base::thread_count(threads))) {}
 
 WhatIf::~WhatIf() = default;
 

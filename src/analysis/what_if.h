@@ -90,8 +90,9 @@ struct Edit {
 
 class WhatIf {
  public:
-  // Builds the step graphs. Keeps references to both arguments.
-  WhatIf(const model::Timeline& timeline, const model::JobAnalysis& analysis);
+  // Builds the step graphs, with so many threads (0: one per core). Keeps references to the ranks
+  // of both arguments.
+  WhatIf(const model::Timeline& timeline, const model::JobAnalysis& analysis, unsigned threads = 1);
   ~WhatIf();
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;

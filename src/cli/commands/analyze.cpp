@@ -178,9 +178,10 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
     return exit_code_of(timeline.error());
   }
   line->set_phase("analysing");
-  const model::JobAnalysis job = analysis::run_passes(*timeline, {.threads = threads});
-  const analysis::WhatIf what_if(*timeline, job);
-  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, what_if, config->rules);
+  std::unique_ptr<analysis::WhatIf> what_if;
+  const model::JobAnalysis job =
+      analysis::run_passes(*timeline, {.threads = threads, .what_if = &what_if});
+  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, *what_if, config->rules);
   line.reset();
 
   const output::Format* const format = output::find_format(format_name());
