@@ -205,6 +205,12 @@ void Writer::count_drop(RecordType type) {
   header_->dropped[static_cast<std::size_t>(type)].fetch_add(1, std::memory_order_relaxed);
 }
 
+bool Writer::has_room() const {
+  return header_->head.load(std::memory_order_relaxed) -
+             header_->tail.load(std::memory_order_acquire) <=
+         mask_;
+}
+
 bool Writer::reserve(RecordType type, std::uint32_t slots, std::uint64_t* position) {
   if (!live()) {
     return false;

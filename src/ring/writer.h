@@ -48,6 +48,9 @@ class Writer {
     return write_bytes(type, thread, &body, sizeof(Body));
   }
 
+  // Whether a record of one slot would find room now: for what can wait.
+  bool has_room() const;
+
   // Counts a record of this type as lost.
   void count_drop(RecordType type);
 
