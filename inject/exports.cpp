@@ -146,6 +146,21 @@ PYROMETER_EXPORT void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32
   }
 }
 
+PYROMETER_EXPORT void pyrometer_hook_ranges(const pyrometer_hook_range_record* records,
+                                            uint32_t count) {
+  const KeepErrno keep;
+  if (records == nullptr || count == 0) {
+    return;
+  }
+  ring::Writer* writer = active_writer(records[count - 1].end);
+  static_assert(sizeof(pyrometer_hook_range_record) == sizeof(ring::RangeBody));
+  for (uint32_t i = 0; writer != nullptr && i < count; ++i) {
+    ring::RangeBody body{};
+    std::memcpy(&body, &records[i], sizeof body);
+    writer->write(ring::RecordType::kRange, inject::thread_id(), body);
+  }
+}
+
 PYROMETER_EXPORT void pyrometer_hook_counter(uint32_t name, uint64_t time, double value) {
   const KeepErrno keep;
   if (ring::Writer* writer = active_writer(time); writer != nullptr) {
