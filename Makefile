@@ -13,7 +13,7 @@ help:
 demo:
 	tools/setup
 	cmake --preset release >/dev/null
-	cmake --build --preset release --target pyrometer
+	cmake --build --preset release --target pyrometer pyrometer_inject
 	build/release/src/cli/pyrometer analyze examples/loader_serial.trace.json.gz --price 2.50
 
 test:
