@@ -8,6 +8,7 @@ from .patching import Patches
 from .runtime import now, rt
 
 _PART = "checkpoint"
+_SHORTEST_NS = 1000 * 1000  # in memory
 
 
 class _State:
@@ -32,10 +33,11 @@ def _make(name, writes, position):
     def make(original):
         def checkpoint(*args, **kwargs):
             thread = get_ident()
-            if not rt.on or _State.owner == thread:
+            phase = rt.phase
+            # A dataset that loads its samples this way is input.
+            if not rt.on or _State.owner == thread or phase == "input":
                 return original(*args, **kwargs)
             _State.owner = thread
-            phase = rt.phase
             rt.phase = "checkpoint"
             start = now()
             try:
@@ -46,10 +48,12 @@ def _make(name, writes, position):
                 rt.phase = phase
                 try:
                     target = None
-                    if writes and position >= 0:
+                    if position >= 0:
                         target = args[position] if len(args) > position else kwargs.get("f")
-                    size = _size(target) if target is not None else -1
-                    rt.emit_or_keep(lib.CHECKPOINT, 0, name, start, end, size, -1)
+                    # Pickling a tensor saves it to memory: not a checkpoint unless it is large.
+                    if end - start > _SHORTEST_NS or type(target) is not io.BytesIO:
+                        size = _size(target) if writes and target is not None else -1
+                        rt.emit_or_keep(lib.CHECKPOINT, 0, name, start, end, size, -1)
                 except Exception:
                     rt.failed(_PART)
 
@@ -62,8 +66,8 @@ def install(torch, finder):
     patches = Patches()
     rt.part_off[_PART] = patches.undo
     serialization = torch.serialization
-    for name, writes in (("save", True), ("load", False)):
-        patches.wrap_shared((serialization, torch), name, _make("torch." + name, writes, 1))
+    for name, writes, position in (("save", True, 1), ("load", False, 0)):
+        patches.wrap_shared((serialization, torch), name, _make("torch." + name, writes, position))
 
     def distributed(module):
         homes = [module] + [

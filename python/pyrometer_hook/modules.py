@@ -111,11 +111,15 @@ class Modules:
         active = self.active
 
         def __call__(self, *args, **kwargs):
-            if is_compiling() or not rt.on or get_ident() in active:
+            if is_compiling():  # first: nothing else may be traced
                 if saved is not None:
                     return saved(self, *args, **kwargs)
                 return super(kind, self).__call__(*args, **kwargs)
             thread = get_ident()
+            if thread in active or not rt.on:
+                if saved is not None:
+                    return saved(self, *args, **kwargs)
+                return super(kind, self).__call__(*args, **kwargs)
             active.add(thread)
             phase = rt.phase
             rt.phase = "forward"
@@ -138,16 +142,17 @@ class Modules:
     def _after_forward(self, module, start, end):
         try:
             grad = self.is_grad_enabled()
-            rt.emit(lib.FORWARD, 0 if grad else lib.NO_GRAD, self._name(module), start, end)
+            name = self._names.get(type(module)) or self._name(module)
+            rt.emit(lib.FORWARD, 0 if grad else lib.NO_GRAD, name, start, end)
             if not steps.start:
                 steps.start = start
-            training = grad and (self.region is None or module.training)
-            if training:
+            if grad and (self.region is None or module.training):
                 if self.region is not None:
                     self.end_region(self.region.last, lib.ESTIMATED)
                 if self.chain_start:
                     self.end_chain()
-                steps.trained()
+                if steps.pending:
+                    steps.trained()
             else:
                 if self.region is not None:
                     self.region.last = end

@@ -14,40 +14,42 @@ from .steps import steps
 _PART = "optimizer"
 
 
+_STALE = 50  # steps of others after which the outermost one must have raised
+
+
 class _Open:
-    """Steps under way in one thread, outermost first. One that raised is dropped later."""
+    """The outermost step under way. Steps inside it (wrapping optimizers) do not count."""
 
     def __init__(self):
-        self.stack = []  # (id of the optimizer, start ns, phase before)
+        self.current = 0  # id of its optimizer, 0: none
+        self.start = 0
+        self.phase = "host"
+        self.ignored = 0
         self.finished = 0  # steps so far, to tell a skipped one
         self.optimizers = weakref.WeakSet()
 
     def begin(self, optimizer):
-        stack = self.stack
         key = id(optimizer)
-        if stack:
-            for position, entry in enumerate(stack):
-                if entry[0] == key:  # it raised the last time
-                    del stack[position:]
-                    break
-        stack.append((key, now(), rt.phase))
+        if self.current and self.current != key:
+            self.ignored += 1
+            if self.ignored < _STALE:
+                return
+        else:
+            self.phase = rt.phase
+        self.current = key
+        self.ignored = 0
         rt.phase = "optimizer"
+        self.start = now()
 
     def end(self, optimizer):
-        stack = self.stack
-        key = id(optimizer)
-        position = len(stack) - 1
-        while position >= 0 and stack[position][0] != key:
-            position -= 1
-        if position < 0:
-            return
-        _, start, rt.phase = stack[position]
-        del stack[position:]
-        if position:  # inside another optimizer's step
+        if self.current != id(optimizer):
             return
         end = now()
+        self.current = 0
+        rt.phase = self.phase
         self.finished += 1
-        rt.emit(lib.OPTIMIZER, 0, _class_name(optimizer), start, end, -1, -1)
+        name = _names.get(type(optimizer)) or _class_name(optimizer)
+        rt.emit(lib.OPTIMIZER, 0, name, self.start, end)
         steps.optimizer_stepped(optimizer, end)
 
 
@@ -126,7 +128,7 @@ def _wrap_scaler_step(state):
             start = now()
             result = original(self, optimizer, *args, **kwargs)
             try:
-                if state.finished == finished and not state.stack:
+                if state.finished == finished and not state.current:
                     end = now()
                     rt.emit(lib.OPTIMIZER, lib.SKIPPED, _class_name(optimizer), start, end)
                     steps.optimizer_stepped(optimizer, end, lib.SKIPPED)

@@ -6,9 +6,10 @@ import sysconfig
 from .patching import is_hook_file
 
 _shorts = {}
+_roots = []  # (folders of libraries, the script's folder), once known
 
 
-def _roots():
+def _find_roots():
     paths = sysconfig.get_paths()
     library = [paths.get(key) for key in ("purelib", "platlib", "stdlib", "platstdlib")]
     for entry in sys.path:
@@ -35,7 +36,9 @@ def _short(file):
         return "pyrometer_hook", False
     if file.startswith("<"):
         return file[:60], "ipython" in file
-    library, folder = _roots()
+    if not _roots:
+        _roots.append(_find_roots())
+    library, folder = _roots[0]
     for root in library:
         if file.startswith(root):
             return file[len(root):], False

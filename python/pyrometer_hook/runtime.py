@@ -13,7 +13,7 @@ from . import library as lib
 now = time.monotonic_ns  # ns, the clock of every record
 
 _EARLY_LIMIT = 64  # records kept from before the process was worth recording
-_CONTROL_PERIOD_NS = 100 * 1000 * 1000
+CONTROL_PERIOD_NS = 100 * 1000 * 1000  # between two looks at what the monitor wants
 
 _WAITING, _ATTACHED, _OFF = range(3)
 
@@ -36,7 +36,6 @@ class Runtime:
         self.errors = {}  # part: count
         self.part_off = {}  # part: function that undoes its patches
         self.control_bits = 0
-        self._control_due = 0
         self._state = _WAITING
         self._early = []
         self._infos = {}
@@ -66,9 +65,9 @@ class Runtime:
         self.emit = self._make_emit(self.library.ranges)
         early, self._early = self._early, []
         for function in early:
-            self._guard("runtime", function)
+            self.guard("runtime", function)
         for function in self.at_attach:
-            self._guard("runtime", function)
+            self.guard("runtime", function)
         return self._state == _ATTACHED
 
     @staticmethod
@@ -105,7 +104,7 @@ class Runtime:
         """The process ends: what is open is closed and handed over."""
         if self._state == _ATTACHED and self.on:
             for function in self.at_end:
-                self._guard("runtime", function)
+                self.guard("runtime", function)
 
     # -- records ---------------------------------------------------------------------------------
 
@@ -148,12 +147,12 @@ class Runtime:
 
         self.later(say)
 
-    def control(self, time_ns):
-        """The monitor's wishes, asked at most every 100 ms."""
-        if time_ns >= self._control_due and self._state == _ATTACHED:
-            self._control_due = time_ns + _CONTROL_PERIOD_NS
+    def control(self):
+        """Asks for the monitor's wishes: ControlBits."""
+        if self._state == _ATTACHED:
             self.control_bits = self.library.control()
             if self.control_bits & lib.END:
+                self.end()
                 self.turn_off()
                 self.control_bits = 0
         return self.control_bits
@@ -194,7 +193,7 @@ class Runtime:
 
         return call
 
-    def _guard(self, part, function, *arguments):
+    def guard(self, part, function, *arguments):
         try:
             function(*arguments)
         except Exception:

@@ -5,6 +5,7 @@ At most 20 samples a second, fewer where one is dear. Told once a second as coun
 """
 import _thread
 import sys
+import time
 
 from . import library as lib
 from .places import place, user_frame
@@ -13,7 +14,8 @@ from .steps import steps
 
 _PART = "sampler"
 _PERIOD_NS = 50 * 1000 * 1000
-_SHARE = 1000  # one sample takes at most this part of the time between two
+_LONGEST_NS = 1000 * 1000 * 1000
+_SHARE = 1000  # the CPU time of one sample is at most this part of the time between two
 _TELL_NS = 1000 * 1000 * 1000
 
 
@@ -42,10 +44,11 @@ class _Sampler:
         try:
             wait, told = _PERIOD_NS, now()
             while rt.on and not self.stop.acquire(timeout=wait * 1e-9):
-                start = now()
+                start = time.thread_time_ns()
                 self._sample()
+                cost = time.thread_time_ns() - start
+                wait = min(max(_PERIOD_NS, cost * _SHARE), _LONGEST_NS)
                 end = now()
-                wait = max(_PERIOD_NS, (end - start) * _SHARE)
                 if end - told > _TELL_NS:
                     self._tell(end)
                     told = end

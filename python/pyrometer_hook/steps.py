@@ -8,10 +8,11 @@ outermost module under no_grad is a step.
 import weakref
 
 from . import library as lib
-from .runtime import rt
+from .runtime import CONTROL_PERIOD_NS, rt
 
 _SECOND = 1000 * 1000 * 1000
-_LOST_MARKER = 16  # steps of other optimizers after which the marked one is given up
+_LOST_MARKER = 3  # steps of another optimizer in one step after which that one ends steps
+_MAX_WAITING = 64
 
 
 class Steps:
@@ -27,18 +28,13 @@ class Steps:
         self.at_boundary = []  # functions of (time ns); once a second, and while windows are open
         self.at_first = []  # functions of no argument, called at the first boundary
         self.stepped_in_validation = lambda: None
-        self._waiting = []  # boundaries before the marker is known
-        self._seen = {}  # id: weakref, optimizers that stepped before the marker was known
+        self._waiting = []  # (weakref, end, samples, flags) of optimizers since the last boundary
         self._marker = None  # weakref
-        self._others = 0  # steps of other optimizers since the last boundary
+        self._due = 0
         self._slow_due = 0
+        self._bits = 0
 
     # -- what the other parts tell ---------------------------------------------------------------
-
-    def begin(self, time):
-        """A loader wait or a forward starts: the first one starts the first step."""
-        if not self.start:
-            self.start = time
 
     def batch(self, samples):
         """The loop got a batch of `samples`, 0: unknown."""
@@ -62,77 +58,96 @@ class Steps:
 
     def optimizer_stepped(self, optimizer, end, flags=0):
         """`optimizer` finished a step (or GradScaler skipped it) at `end` ns."""
+        marker = self._marker
+        if marker is not None and marker() is optimizer and not self.in_validation:
+            # The usual case, without a call more than needed.
+            self.evaluated = False
+            samples = self.samples + self.pending
+            rt.emit(lib.STEP, flags, 0, self.start, end, self.index, samples or -1)
+            self.index += 1
+            self.start = end
+            self.samples = self.pending = 0
+            if self._waiting:
+                self._waiting = []
+            if end >= self._due:
+                self._periodic(end)
+        else:
+            self._stepped(optimizer, end, flags)
+
+    def _stepped(self, optimizer, end, flags):
         self.has_optimizer = True
         if self.in_validation:
             self.stepped_in_validation()
         self.evaluated = False
-        if self._marker is not None:
-            marker = self._marker()
-            if marker is optimizer:
-                self._others = 0
-                self._boundary(end, flags)
-                return
-            self._others += 1
-            if marker is not None and self._others < _LOST_MARKER:
-                return
-            self._marker = None  # look again, from here
-            self._waiting, self._seen, self._others = [], {}, 0
-        seen = self._seen.get(id(optimizer))
-        if seen is not None and seen() is optimizer:
-            self._mark()
-            self.optimizer_stepped(optimizer, end, flags)
-            return
-        self._seen[id(optimizer)] = weakref.ref(optimizer)
         self._settle()
         self._first()
-        self._waiting.append((weakref.ref(optimizer), end, self.samples, flags))
+        waiting = self._waiting
+        waiting.append((weakref.ref(optimizer), end, self.samples, flags))
+        marker = self._marker() if self._marker is not None else None
+        if marker is None:
+            # Stepped before: what came last before this one ends an iteration.
+            if sum(entry[0]() is optimizer for entry in waiting) >= 2:
+                self._mark(waiting[-2][0])
+        elif marker is optimizer:
+            self._mark(self._marker)
+        elif sum(entry[0]() is optimizer for entry in waiting) >= _LOST_MARKER:
+            self._mark(waiting[-1][0])
+        elif len(waiting) > _MAX_WAITING:
+            del waiting[0]
+
+    def _mark(self, marker):
+        """Ends a step wherever the optimizer `marker` has stepped among those that wait."""
+        self._marker = marker
+        optimizer = marker()
+        waiting, self._waiting = self._waiting, []
+        total, told = self.samples, 0
+        for ref, end, samples, flags in waiting:
+            if ref() is optimizer:
+                self.samples, told = samples - told, samples
+                self._emit(end, flags)
+        self.samples = total - told
+        if waiting and waiting[-1][1] >= self._due:
+            self._periodic(waiting[-1][1])
 
     def forward_ended(self, end):
         """The outermost forward of a program without optimizer ended."""
         self.evaluated = False
-        self._boundary(end, lib.NO_GRAD)
+        self._settle()
+        self._emit(end, 0)
+        if end >= self._due:
+            self._periodic(end)
 
     # -- boundaries ------------------------------------------------------------------------------
-
-    def _mark(self):
-        """The optimizer that stepped last ends a step; the first step has ended there."""
-        self._marker, end, samples, flags = self._waiting[-1]
-        self._waiting, self._seen = [], {}
-        now_samples, self.samples = self.samples, samples
-        self._emit(end, flags, settle=False)
-        self.samples = now_samples - samples
 
     def flush(self):
         """The process ends: the only step of a short run."""
         if self._marker is None and self._waiting:
-            self._mark()
+            self._mark(self._waiting[-1][0])
 
-    def _boundary(self, end, flags):
-        self._emit(end, flags)
-        bits = rt.control(end)
-        if end >= self._slow_due or bits:
+    def _periodic(self, end):
+        """What need not be done at every boundary."""
+        self._due = end + CONTROL_PERIOD_NS
+        bits = rt.control()
+        if end >= self._slow_due or bits != self._bits:
             self._slow_due = end + _SECOND
+            self._bits = bits
             for function in tuple(self.at_boundary):
-                rt._guard("steps", function, end)
+                rt.guard("steps", function, end)
 
-    def _emit(self, end, flags, settle=True):
-        if settle:
-            self._settle()
+    def _emit(self, end, flags):
         start = self.start
         if start and end > start:
-            samples = self.samples if self.samples else -1
-            rt.emit(lib.STEP, flags & lib.SKIPPED, 0, start, end, self.index, samples)
+            samples = self.samples or -1
+            rt.emit(lib.STEP, flags, 0, start, end, self.index, samples)
             self.index += 1
         self.start = end
         self.samples = 0
-        if self.at_first:
-            self._first()
 
     def _first(self):
         if self.at_first:
             first, self.at_first = self.at_first, []
             for function in first:
-                rt._guard("steps", function)
+                rt.guard("steps", function)
 
 
 steps = Steps()

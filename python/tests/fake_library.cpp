@@ -4,11 +4,12 @@
 // FAKE_ABI is the version it claims; the variable FAKE_CONTROL names a file whose number is what
 // pyrometer_hook_control returns.
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "inject/hook_abi.h"
 
@@ -16,35 +17,41 @@
 #define FAKE_ABI PYROMETER_HOOK_ABI
 #endif
 
-static FILE* log_file = NULL;
-static int inert = 0;
-static uint32_t names = 0;
-static char* texts[16384];
+namespace {
 
-static void forked(void) {
-  if (log_file != NULL) inert = 1;
+FILE* log_file = nullptr;
+bool inert = false;
+uint32_t names = 0;
+char* texts[16384];
+
+void forked() {
+  if (log_file != nullptr) inert = true;
 }
 
-uint32_t pyrometer_hook_abi(void) { return FAKE_ABI; }
+bool live() { return log_file != nullptr && !inert; }
 
-int pyrometer_hook_attach(void) {
+const char* text_of(uint32_t name) { return name != 0 && name <= names ? texts[name] : ""; }
+
+}  // namespace
+
+uint32_t pyrometer_hook_abi() { return FAKE_ABI; }
+
+int pyrometer_hook_attach() {
   const char* session = getenv("PYROMETER_SESSION");
   if (inert) return 4;
-  if (session == NULL) return 1;
-  if (log_file != NULL) return 0;
+  if (session == nullptr) return 1;
+  if (log_file != nullptr) return 0;
   char path[4096];
   snprintf(path, sizeof path, "%s/%d.log", session, (int)getpid());
   log_file = fopen(path, "a");
-  if (log_file == NULL) return 3;
-  setvbuf(log_file, NULL, _IOLBF, 0);
-  pthread_atfork(NULL, NULL, forked);
+  if (log_file == nullptr) return 3;
+  setvbuf(log_file, nullptr, _IOLBF, 0);
+  pthread_atfork(nullptr, nullptr, forked);
   fprintf(log_file, "attach\n");
   return 0;
 }
 
-static int live(void) { return log_file != NULL && !inert; }
-
-int pyrometer_hook_active(void) { return live(); }
+int pyrometer_hook_active() { return live(); }
 
 uint32_t pyrometer_hook_name(const char* text, uint32_t length) {
   if (!live() || names + 1 >= sizeof texts / sizeof *texts) return 0;
@@ -55,8 +62,6 @@ uint32_t pyrometer_hook_name(const char* text, uint32_t length) {
   return names;
 }
 
-static const char* text_of(uint32_t name) { return name != 0 && name <= names ? texts[name] : ""; }
-
 void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t start,
                           uint64_t end, int64_t a, int64_t b) {
   if (!live()) return;
@@ -65,40 +70,41 @@ void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t
           syscall(SYS_gettid));
 }
 
-void pyrometer_hook_ranges(const struct pyrometer_hook_range_record* records, uint32_t count) {
+void pyrometer_hook_ranges(const pyrometer_hook_range_record* records, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    const struct pyrometer_hook_range_record* r = &records[i];
-    pyrometer_hook_range(r->kind, r->flags, r->name, r->start, r->end, r->a, r->b);
+    const pyrometer_hook_range_record& r = records[i];
+    pyrometer_hook_range(r.kind, r.flags, r.name, r.start, r.end, r.a, r.b);
   }
 }
 
 void pyrometer_hook_counter(uint32_t name, uint64_t time, double value) {
-  if (live()) fprintf(log_file, "counter\t%s\t%llu\t%.17g\n", text_of(name), (unsigned long long)time, value);
+  if (!live()) return;
+  fprintf(log_file, "counter\t%s\t%llu\t%.17g\n", text_of(name), (unsigned long long)time, value);
 }
 
 void pyrometer_hook_info(uint32_t key, uint32_t value) {
   if (live()) fprintf(log_file, "info\t%s\t%s\n", text_of(key), text_of(value));
 }
 
-uint32_t pyrometer_hook_control(void) {
+uint32_t pyrometer_hook_control() {
   const char* path = getenv("FAKE_CONTROL");
-  FILE* file = live() && path != NULL ? fopen(path, "r") : NULL;
+  FILE* file = live() && path != nullptr ? fopen(path, "r") : nullptr;
   unsigned bits = 0;
-  if (file == NULL) return 0;
+  if (file == nullptr) return 0;
   if (fscanf(file, "%u", &bits) != 1) bits = 0;
   fclose(file);
   return bits;
 }
 
-void pyrometer_hook_yield(void) {
+void pyrometer_hook_yield() {
   if (live()) fprintf(log_file, "yield\n");
 }
 
-void pyrometer_hook_resume(void) {
+void pyrometer_hook_resume() {
   if (live()) fprintf(log_file, "resume\n");
 }
 
-void pyrometer_hook_retire(void) {
+void pyrometer_hook_retire() {
   if (live()) fprintf(log_file, "retire\n");
-  inert = 1;
+  inert = true;
 }
