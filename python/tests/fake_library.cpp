@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,7 +43,7 @@ int pyrometer_hook_attach() {
   if (session == nullptr) return 1;
   if (log_file != nullptr) return 0;
   char path[4096];
-  snprintf(path, sizeof path, "%s/%d.log", session, (int)getpid());
+  snprintf(path, sizeof path, "%s/%d.log", session, getpid());
   log_file = fopen(path, "a");
   if (log_file == nullptr) return 3;
   setvbuf(log_file, nullptr, _IOLBF, 0);
@@ -65,9 +66,8 @@ uint32_t pyrometer_hook_name(const char* text, uint32_t length) {
 void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t start,
                           uint64_t end, int64_t a, int64_t b) {
   if (!live()) return;
-  fprintf(log_file, "range\t%u\t%u\t%s\t%llu\t%llu\t%lld\t%lld\t%ld\n", kind, flags, text_of(name),
-          (unsigned long long)start, (unsigned long long)end, (long long)a, (long long)b,
-          syscall(SYS_gettid));
+  fprintf(log_file, "range\t%u\t%u\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\t%ld\n",
+          kind, flags, text_of(name), start, end, a, b, syscall(SYS_gettid));
 }
 
 void pyrometer_hook_ranges(const pyrometer_hook_range_record* records, uint32_t count) {
@@ -79,7 +79,7 @@ void pyrometer_hook_ranges(const pyrometer_hook_range_record* records, uint32_t 
 
 void pyrometer_hook_counter(uint32_t name, uint64_t time, double value) {
   if (!live()) return;
-  fprintf(log_file, "counter\t%s\t%llu\t%.17g\n", text_of(name), (unsigned long long)time, value);
+  fprintf(log_file, "counter\t%s\t%" PRIu64 "\t%.17g\n", text_of(name), time, value);
 }
 
 void pyrometer_hook_info(uint32_t key, uint32_t value) {
