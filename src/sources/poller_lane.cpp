@@ -176,6 +176,7 @@ void Lane::add_own_cost(Batch& batch) {
 }
 
 void Lane::fail(const base::Error& error) {
+  cpu_ns_ = thread_cpu_ns();
   std::string reason = error.to_string();
   {
     const std::lock_guard lock(state_mutex_);

@@ -70,8 +70,10 @@ class Source {
 };
 
 struct SourceOptions {
-  std::string root;     // prefix of /proc and /sys; empty: the real ones
-  int root_pid = -1;    // of the tree to watch; -1: none
+  std::string root;   // prefix of /proc and /sys; empty: the real ones
+  int root_pid = -1;  // of the tree to watch; -1: none
+  // GPUs to read: UUIDs ("GPU-…", "MIG-…"), PCI addresses or the driver's numbers; empty: all.
+  std::vector<std::string> gpus;
   int reaper_pid = -1;  // orphans of this process belong to the tree (PR_SET_CHILD_SUBREAPER)
 };
 

@@ -1,0 +1,26 @@
+// What is read of a device, by how often.
+#pragma once
+
+#include "sources/nvml/nvml_device.h"
+
+namespace pyrometer::sources::nvml {
+
+// Cheap and changing: utilisation, memory, clocks, power, temperature, throttling, hardware
+// counters.
+void read_fast(DeviceReader& reader);
+// Costly (milliseconds a call) or slow to change: energy, links, errors, limits. `may_block`: the
+// PCIe traffic may be measured by the call that takes 40 ms where there is no other way.
+void read_slow(DeviceReader& reader, bool may_block);
+// What the device is. Also after it came back.
+void read_once(DeviceReader& reader);
+
+// gpm.cpp: mean activity since the last call. Never waits: samples less than 100 ms apart are left
+// for the next call.
+void read_gpm(DeviceReader& reader);
+void free_gpm(const Api& api, Device& device);
+
+// links.cpp
+void read_traffic(DeviceReader& reader, bool may_block);
+void read_nvlinks(DeviceReader& reader);
+
+}  // namespace pyrometer::sources::nvml
