@@ -4,6 +4,12 @@ include(GNUInstallDirs)
 
 install(TARGETS pyrometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS pyrometer_inject LIBRARY DESTINATION lib/pyrometer)
+install(DIRECTORY python/pyrometer_hook/ DESTINATION lib/pyrometer/hook
+  PATTERN __pycache__ EXCLUDE)
+# The build tree looks like an installation: the program finds its parts in the same way.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/lib/pyrometer)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/pyrometer_hook ${PROJECT_BINARY_DIR}/lib/pyrometer/hook
+  SYMBOLIC)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -48,7 +54,7 @@ if(PYROMETER_RELOCATABLE)
 
   foreach(package libisal-dev libsimdjson-dev libstdc++6 libgcc-s1 libarchive-dev nettle-dev
       liblzma-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev
-      nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev)
+      nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev libsqlite3-dev)
     find_file(notice NAMES copyright PATHS /usr/share/doc/${package} NO_DEFAULT_PATH NO_CACHE REQUIRED)
     install(FILES ${notice} DESTINATION ${CMAKE_INSTALL_DOCDIR}/third-party RENAME ${package}.txt)
     unset(notice)

@@ -48,7 +48,11 @@ void MetricLog::write(recording::Writer& writer) {
     readings.swap(readings_);
     events.swap(events_);
   }
-  for (const sources::Reading& reading : readings) write_one(writer, reading);
+  for (const sources::Reading& reading : readings) {
+    // Each core of a large machine, each second, would outgrow all the rest of the recording.
+    if (sources::metric_info(reading.metric).scope == sources::Scope::kCore) continue;
+    write_one(writer, reading);
+  }
   for (const sources::Event& event : events) {
     const bool routine = event.kind == sources::EventKind::kProcessStarted ||
                          event.kind == sources::EventKind::kProcessEnded ||

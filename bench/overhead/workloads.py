@@ -1,0 +1,116 @@
+"""Plain training programs for measuring what recording costs. Nothing here knows of Pyrometer.
+
+usage: workloads.py NAME [--seconds N] [--tell FILE]
+
+mlp          two layers 1000-500-1, batch 32 on the device: bound by launching
+transformer  4 layers of width 512, 16x256 tokens, fp32 with TF32
+large        12 layers of width 1536, 16x1024 tokens, bf16 autocast: bound by the GPU
+conv         residual network, 64x3x128x128, 8 loader workers, bf16 autocast
+
+Prints steps and seconds; --tell writes the length of every step in ns, one per line.
+"""
+import argparse
+import os
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, Dataset
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "traces"))
+from models import ConvNet, Transformer, mlp  # noqa: E402
+
+
+class Images(Dataset):
+    """Random images, made with about a millisecond of CPU work each."""
+
+    def __len__(self):
+        return 1 << 30
+
+    def __getitem__(self, index):
+        image = torch.rand(3, 128, 128)
+        return (image - 0.5) / 0.25, index % 1000
+
+
+def device():
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def run_mlp():
+    model = mlp(500, 2, inputs=1000, outputs=1).to(device())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs = torch.randn(32, 1000, device=device())
+    targets = torch.randn(32, 1, device=device())
+    while True:
+        optimizer.zero_grad()
+        F.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+        yield
+
+
+def run_transformer(layers=4, width=512, heads=8, batch=16, length=256, bf16=False):
+    torch.backends.cuda.matmul.allow_tf32 = True
+    model = Transformer(layers, width, heads).to(device())
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    tokens = torch.randint(0, 8192, (batch, length), device=device())
+    targets = torch.randint(0, 1024, (batch, length), device=device())
+    while True:
+        optimizer.zero_grad()
+        with torch.autocast(device().type, torch.bfloat16, enabled=bf16):
+            scores = model(tokens)
+            loss = F.cross_entropy(scores.flatten(0, 1), targets.flatten())
+        loss.backward()
+        optimizer.step()
+        yield
+
+
+def run_conv():
+    torch.backends.cudnn.benchmark = True
+    model = ConvNet(128, 8).to(device(), memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    loader = DataLoader(Images(), batch_size=64, num_workers=8, pin_memory=True,
+                        persistent_workers=True)
+    for images, labels in loader:
+        images = images.to(device(), non_blocking=True, memory_format=torch.channels_last)
+        labels = labels.to(device(), non_blocking=True)
+        optimizer.zero_grad()
+        with torch.autocast(device().type, torch.bfloat16):
+            loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        yield
+
+
+WORKLOADS = {
+    "mlp": run_mlp,
+    "transformer": run_transformer,
+    "large": lambda: run_transformer(12, 1536, 16, 16, 1024, bf16=True),
+    "conv": run_conv,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", choices=sorted(WORKLOADS))
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--tell")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    ends = []
+    begin = time.monotonic()
+    for _ in WORKLOADS[options.name]():
+        ends.append(time.monotonic_ns())
+        if time.monotonic() - begin > options.seconds:
+            break
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    print("%s: %d steps in %.1f s" % (options.name, len(ends), time.monotonic() - begin))
+    if options.tell:
+        with open(options.tell, "w") as file:
+            file.write("".join("%d\n" % (b - a) for a, b in zip(ends, ends[1:])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+// What is written is read again, also while it is being written and after a kill.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "recording/reader.h"
+#include "recording/writer.h"
+
+namespace pyrometer::recording {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Recording : public ::testing::Test {
+ protected:
+  Recording() : folder_(fs::temp_directory_path() / ("pyro_test_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Recording() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path(const char* name = "run.pyro") const {
+    return (folder_ / name).string();
+  }
+
+  static std::unique_ptr<Writer> create(const std::string& path) {
+    auto writer = Writer::create(path);
+    EXPECT_TRUE(writer.has_value()) << (writer ? "" : writer.error().to_string());
+    return writer ? std::move(*writer) : nullptr;
+  }
+
+  // Steps of 100 ns from `first` on, one kernel of 60 ns in each, launched 20 ns before it runs.
+  static DetailRows rows_of(Writer& writer, std::int64_t first, int steps) {
+    const NameId kernel = writer.names().intern("ampere_sgemm_128x64_tn");
+    const NameId launch = writer.names().intern("cudaLaunchKernel");
+    DetailRows rows;
+    for (int i = 0; i < steps; ++i) {
+      const std::int64_t begin = first + 100 * i;
+      const auto id = static_cast<std::uint32_t>(begin);
+      rows.activities.push_back({.start = begin + 30,
+                                 .end = begin + 90,
+                                 .name = kernel,
+                                 .config = 1,
+                                 .correlation = id,
+                                 .stream = 7});
+      rows.api_calls.push_back({.start = begin + 10,
+                                .end = begin + 15,
+                                .name = launch,
+                                .thread = 42,
+                                .correlation = id});
+      rows.ranges.push_back({.start = begin,
+                             .end = begin + 100,
+                             .a = i,
+                             .b = 32,
+                             .thread = 42,
+                             .type = RangeType::kStep});
+    }
+    return rows;
+  }
+
+  static void fill(Writer& writer) {
+    writer.set_meta("start_ns", "500");
+    writer.put_process({.id = 1, .pid = 42, .parent_pid = 1, .start = 600, .program = "python"});
+    writer.put_device(1, {.ordinal = 0, .name = "NVIDIA H200", .multiprocessors = 132});
+    writer.add_config(1, {.grid = {66, 2, 1}, .block = {128, 1, 1}, .registers_per_thread = 40});
+    writer.add_info(1, 700, "torch.version", "2.11.0");
+    writer.add_info(1, 800, "torch.version", "2.11.1");
+    writer.add_window(1, {{1000, 1300}, "regular"}, rows_of(writer, 1000, 3));
+    writer.add_window(1, {{5000, 5200}, "regular"}, rows_of(writer, 5000, 2));
+    model::RecordedStep step;
+    step.span = {1000, 1100};
+    step.samples = 32;
+    step.captured = true;
+    at(step.causes, model::Cause::kComputeMath) = 60;
+    at(step.causes, model::Cause::kIdleHost) = 40;
+    writer.add_step(1, step);
+    step.captured = false;
+    step.index = 1;
+    step.span = {1100, 1200};
+    step.samples = -1;
+    writer.add_step(1, step);
+    writer.add_loss(1, 900, "kernel", 17);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(Recording, GivesBackWhatWasWritten) {
+  const auto writer = create(path());
+  fill(*writer);
+  writer->finish();
+  EXPECT_FALSE(fs::exists(path() + "-wal"));
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  ASSERT_EQ(timeline->ranks.size(), 1U);
+  const model::RankTimeline& rank = timeline->ranks.front();
+  ASSERT_EQ(rank.activities.size(), 5U);
+  // The second window follows the first: 1300 + 30.
+  EXPECT_EQ(rank.activities.start[3], 1330);
+  EXPECT_EQ(rank.name(rank.activities.name[0]), "ampere_sgemm_128x64_tn");
+  EXPECT_NE(rank.activities.launch[3], model::kNone);
+  ASSERT_EQ(rank.devices.size(), 1U);
+  EXPECT_EQ(rank.devices[0].name, "NVIDIA H200");
+  EXPECT_EQ(rank.kernel_configs.at(0).blocks_per_sm, 1.0F);
+  ASSERT_NE(rank.run, nullptr);
+  EXPECT_EQ(rank.run->info.at("torch.version"), "2.11.1");
+  EXPECT_EQ(rank.run->steps_total, 2);
+  EXPECT_EQ(rank.run->kept, 500);
+  EXPECT_TRUE(rank.run->steps[0].captured);
+  EXPECT_EQ(at(rank.run->steps[0].causes, model::Cause::kComputeMath), 60);
+  EXPECT_FALSE(rank.run->steps[1].captured);
+  EXPECT_EQ(rank.run->steps[1].samples, -1);
+  EXPECT_TRUE(rank.stats.lost_data());
+}
+
+TEST_F(Recording, IsItsOwnersAlone) {
+  const auto writer = create(path());
+  writer->set_meta("a", "b");
+  writer->commit();
+  struct stat info {};
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    ASSERT_EQ(::stat((path() + suffix).c_str(), &info), 0) << suffix;
+    EXPECT_EQ(info.st_mode & 0777U, 0600U) << suffix;
+  }
+}
+
+TEST_F(Recording, IsReadableWhileItGrows) {
+  const auto writer = create(path());
+  fill(*writer);
+  EXPECT_FALSE(read_recording(path()).has_value());  // nothing was committed
+  writer->commit();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  EXPECT_FALSE(timeline->ranks.front().run->ended);
+  writer->add_info(1, 900, "later", "yes");
+  writer->commit();
+  EXPECT_EQ(read_recording(path())->ranks.front().run->info.at("later"), "yes");
+}
+
+TEST_F(Recording, KeepsWhatWasCommittedWhenItsWriterIsKilled) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto writer = Writer::create(path());
+    if (!writer) ::_exit(1);
+    fill(**writer);
+    (*writer)->commit();
+    (*writer)->set_meta("not", "committed");
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  EXPECT_EQ(timeline->ranks.front().activities.size(), 5U);
+}
+
+TEST_F(Recording, RefusesToOverwrite) {
+  std::ofstream(path()) << "something";
+  const auto writer = Writer::create(path());
+  ASSERT_FALSE(writer.has_value());
+  EXPECT_EQ(writer.error().kind, base::ErrorKind::kUsage);
+  std::ifstream file(path());
+  std::string text;
+  file >> text;
+  EXPECT_EQ(text, "something");
+}
+
+TEST_F(Recording, StopsWhereTheDiskIsFull) {
+  // A limit on the file's size stands in for a full disk.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto writer = Writer::create(path());
+    if (!writer) ::_exit(1);
+    const rlimit limit{.rlim_cur = 400'000, .rlim_max = 400'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    fill(**writer);
+    (*writer)->commit();
+    for (int i = 0; i < 200 && !(*writer)->failed(); ++i) {
+      const DetailRows rows = rows_of(**writer, 100'000 + 1000 * i, 10);
+      (*writer)->add_window(1, {{100'000 + 1000 * i, 101'000 + 1000 * i}, "regular"}, rows);
+      (*writer)->add_note(0, "info", std::string(3000, 'x'));
+      (*writer)->commit();
+    }
+    ::_exit((*writer)->failed() && !(*writer)->error().message.empty() ? 0 : 2);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+}
+
+TEST_F(Recording, SaysWhatIsWrongWithAFile) {
+  EXPECT_EQ(read_recording(path("none.pyro")).error().kind, base::ErrorKind::kNotFound);
+  std::ofstream(path("text.pyro")) << std::string(5000, 'x');
+  EXPECT_EQ(read_recording(path("text.pyro")).error().kind, base::ErrorKind::kFormat);
+  {
+    const auto writer = create(path());
+    fill(*writer);
+    writer->finish();
+  }
+  fs::copy_file(path(), path("cut.pyro"));
+  fs::resize_file(path("cut.pyro"), 3 * 4096);
+  const auto cut = read_recording(path("cut.pyro"));
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_THAT(cut.error().to_string(), HasSubstr("cut.pyro"));
+}
+
+// Bytes changed anywhere: an error or a timeline, never a crash.
+TEST_F(Recording, SurvivesDamageAnywhere) {
+  {
+    const auto writer = create(path());
+    fill(*writer);
+    writer->finish();
+  }
+  std::ifstream file(path(), std::ios::binary);
+  const std::string sound((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::uint32_t random = 12345;
+  const auto next = [&random] { return random = random * 1664525U + 1013904223U; };
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = sound;
+    for (int i = 0; i < 1 + round % 20; ++i) {
+      bytes[next() % bytes.size()] = static_cast<char>(next() >> 24U);
+    }
+    std::ofstream(path("damaged.pyro"), std::ios::binary | std::ios::trunc) << bytes;
+    const auto timeline = read_recording(path("damaged.pyro"));
+    if (!timeline) {
+      EXPECT_FALSE(timeline.error().message.empty());
+    }
+  }
+}
+
+TEST_F(Recording, ComparesRanksOverTheTimeThatAllKept) {
+  const auto writer = create(path());
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    writer->put_process({.id = rank + 1,
+                         .pid = 42,
+                         .start = 0,
+                         .rank = static_cast<std::int32_t>(1 - rank),
+                         .world_size = 2,
+                         .program = "python"});
+    const std::int64_t first = 1000 + 100 * rank;
+    writer->add_window(rank + 1, {{first, first + 300}, "regular"}, rows_of(*writer, first, 3));
+  }
+  writer->finish();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  ASSERT_EQ(timeline->ranks.size(), 2U);
+  EXPECT_EQ(timeline->ranks[0].info.rank, 0);
+  EXPECT_EQ(timeline->ranks[0].activities.size(), 2U);  // 1100 to 1300 is common
+  EXPECT_EQ(timeline->ranks[1].activities.size(), 2U);
+}
+
+}  // namespace
+}  // namespace pyrometer::recording
