@@ -24,7 +24,7 @@ using recording::RangeType;
 constexpr TimeNs kMs = 1'000'000;
 constexpr TimeNs kStart = 50'000 * kMs;
 
-struct Run {
+struct SimulatedRun {
   recording::NameTable names;
   std::unordered_map<std::uint32_t, recording::ConfigRow> configs;
   recording::ProcessRow process;
@@ -33,7 +33,7 @@ struct Run {
   DetailRows rows;
   std::vector<Interval> steps;
 
-  explicit Run(unsigned seed, int step_count = 60) {
+  explicit SimulatedRun(unsigned seed, int step_count = 60) {
     std::mt19937 random(seed);
     const auto up_to = [&random](TimeNs most) {
       return static_cast<TimeNs>(random() % static_cast<unsigned>(most));
@@ -99,7 +99,8 @@ struct Run {
 };
 
 // Feeds a run to a segmenter as a ring would: ranges and calls at once, activities at flushes.
-std::vector<model::RecordedStep> feed(const Run& run, unsigned seed, std::vector<Segment>& kept) {
+std::vector<model::RecordedStep> feed(const SimulatedRun& run, unsigned seed,
+                                      std::vector<Segment>& kept) {
   std::mt19937 random(seed);
   std::vector<model::RecordedStep> out;
   Segmenter segmenter(
@@ -141,7 +142,7 @@ std::vector<model::RecordedStep> feed(const Run& run, unsigned seed, std::vector
 
 TEST(Segmenter, GivesEachStepTheWaterfallOfTheWholeRun) {
   for (unsigned seed = 1; seed <= 25; ++seed) {
-    const Run run(seed);
+    const SimulatedRun run(seed);
     const auto expected = run.whole();
     std::vector<Segment> kept;
     std::size_t next = 0;
@@ -160,7 +161,7 @@ TEST(Segmenter, GivesEachStepTheWaterfallOfTheWholeRun) {
 }
 
 TEST(Segmenter, HandsEveryEventOverOnce) {
-  const Run run(3);
+  const SimulatedRun run(3);
   std::vector<Segment> kept;
   (void)feed(run, 9, kept);
   std::size_t activities = 0;
@@ -177,7 +178,7 @@ TEST(Segmenter, HandsEveryEventOverOnce) {
 }
 
 TEST(Segmenter, StepsThatWereNotWatchedHaveNoCauses) {
-  Run run(5);
+  SimulatedRun run(5);
   const TimeNs off = run.steps[20].start + 10;
   const TimeNs on = run.steps[40].start + 10;
   run.capture.add(off, false, ring::CaptureReason::kDutyCycle);
@@ -196,7 +197,7 @@ TEST(Segmenter, StepsThatWereNotWatchedHaveNoCauses) {
 }
 
 TEST(Segmenter, SlicesTimeWhereNoStepsAreMarked) {
-  Run run(6);
+  SimulatedRun run(6);
   std::erase_if(run.rows.ranges, [](const RangeRow& row) { return row.type == RangeType::kStep; });
   std::vector<Segment> kept;
   TimeNs at = 0;
@@ -212,7 +213,7 @@ TEST(Segmenter, SlicesTimeWhereNoStepsAreMarked) {
 }
 
 TEST(Segmenter, HoldsLittleHoweverLongTheRun) {
-  const Run run(8, 3000);
+  const SimulatedRun run(8, 3000);
   std::size_t most = 0;
   Segmenter segmenter(
       run.context(), [](const model::RecordedStep&) {}, [](Segment) {});
