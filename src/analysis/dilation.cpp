@@ -134,8 +134,9 @@ void set_facts(const Dilation& d, model::FactSet& facts) {
 void estimate_dilation(const model::RankTimeline& t, model::RankAnalysis& a) {
   Dilation d;
   d.available = t.has_host_events();
-  if (!d.available) {
-    d.unavailable = "no host events in the trace";
+  if (!d.available || t.run != nullptr) {
+    d.available = false;
+    d.unavailable = t.run != nullptr ? "recorded without a profiler" : "no host events in the trace";
     set_facts(d, a.facts);
     a.dilation = std::move(d);
     return;

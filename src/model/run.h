@@ -15,7 +15,7 @@ namespace pyrometer::model {
 // One training step, or several short ones in a row, on one device.
 struct RecordedStep {
   std::int64_t index = 0;   // of the first one
-  std::int64_t count = 1;   // steps in this row
+  std::int64_t count = 1;   // steps in this row; 0: a slice of time in which no step was marked
   std::int32_t device = 0;  // CUDA ordinal as the process sees it, -1: no device was used
   Interval span;
   DurationNs longest = 0;    // of the steps in this row

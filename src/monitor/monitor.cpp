@@ -16,6 +16,7 @@
 #include "monitor/session.h"
 #include "recording/writer.h"
 #include "ring/layout.h"
+#include "sources/gpu_presence.h"
 #include "sources/poller.h"
 #include "sources/source.h"
 
@@ -167,6 +168,15 @@ class Recorder {
       writer_->set_meta("machine", system.machine);
     }
     writer_->set_meta("cores", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)));
+    sources::PresenceInputs inputs;
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
+      inputs.cuda_visible_devices = visible;
+    }
+    const sources::GpuPresence gpu = sources::diagnose_gpu_presence(inputs);
+    if (gpu.state != sources::PresenceState::kUsable) {
+      writer_->set_meta("gpu_missing", gpu.text);
+      writer_->set_meta("gpu_advice", gpu.advice);
+    }
     writer_->set_meta("overhead_budget", std::to_string(options_.recorder.overhead_budget));
     writer_->commit();
   }

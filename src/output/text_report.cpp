@@ -4,6 +4,7 @@
 
 #include "output/display.h"
 #include "output/page.h"
+#include "output/run_section.h"
 #include "output/sections.h"
 #include "output/summary.h"
 #include "output/text_parts.h"
@@ -82,6 +83,12 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
     write_section(page, ranks_section(report, style.verbose ? ranks : kFewRanks));
   }
   write_findings(page, report, style);
+  const Section run = run_section(report);
+  if (!run.title.empty()) write_section(page, run);
+  if (style.verbose) {
+    const Section causes = run_waterfall_section(report);
+    if (!causes.empty()) write_section(page, causes);
+  }
   if (!sink(page.take())) return false;
 
   if (style.verbose) {

@@ -36,7 +36,7 @@ Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& r
     model::RecordedStep step;
     step.device = static_cast<std::int32_t>(statement->integer(0));
     step.index = statement->integer(1);
-    step.count = std::max<std::int64_t>(1, statement->integer(2));
+    step.count = std::max<std::int64_t>(0, statement->integer(2));
     step.span = {statement->integer(3), statement->integer(4)};
     step.longest = statement->integer(5);
     step.samples = or_unknown(*statement, 6);
@@ -186,6 +186,10 @@ Result<void> read_meta(Database& database, RecordedRun& run) {
     if (key == "ended") run.ended = value == "1";
     if (key == "exit_code") run.exit_code = static_cast<std::int32_t>(number(value, -1));
     if (key == "exit_signal") run.exit_signal = static_cast<std::int32_t>(number(value, 0));
+    // Of the machine; they read like properties of the process.
+    if (key == "gpu_missing" || key == "gpu_advice" || key == "cores") {
+      run.info["machine." + std::string(key)] = std::string(value);
+    }
     if (key == "monitor_cpu_ns") run.overhead.monitor_cpu = number(value, 0);
   }
   if (statement->failed()) return base::fail(damaged(database, "meta"));
@@ -197,6 +201,7 @@ Result<void> read_meta(Database& database, RecordedRun& run) {
 Result<RecordedRun> read_run(Database& database, const NameTable& names,
                              const ProcessRow& process) {
   RecordedRun run;
+  run.info["gpu.capture"] = process.capture;
   if (auto ok = read_meta(database, run); !ok) return base::fail(ok.error());
   if (auto ok = read_steps(database, process.id, run); !ok) return base::fail(ok.error());
   for (const model::RecordedStep& step : run.steps) {

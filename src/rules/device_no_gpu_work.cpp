@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,37 @@ namespace {
 using model::FactId;
 
 constexpr std::string_view kId = "device.no_gpu_work";
+
+struct Reason {
+  std::string text;  // a clause
+  std::string fix;   // sentences
+};
+
+// Why the process used no GPU, as far as the recorder and the hook could tell; nearest cause first.
+Reason reason_of(const model::RecordedRun& run) {
+  const auto text = [&run](const char* key) {
+    const auto found = run.info.find(key);
+    return found == run.info.end() ? std::string() : found->second;
+  };
+  if (const std::string missing = text("machine.gpu_missing"); !missing.empty()) {
+    return {missing, text("machine.gpu_advice")};
+  }
+  if (text("torch.cuda_build") == "none") {
+    return {
+        fmt::format("this PyTorch ({}) was built without CUDA", text("torch.version")),
+        "Install a build of PyTorch for CUDA: https://pytorch.org/get-started/locally shows the "
+        "command."};
+  }
+  if (const std::string capture = text("gpu.capture"); capture.starts_with("off: ")) {
+    return {"the GPU could not be watched, " + capture.substr(5),
+            "What ran there is not in this recording."};
+  }
+  if (text("cuda.initialized") == "False") {
+    return {"a GPU is there, and the program never turned to it",
+            "Move the model and each batch to it: model.to('cuda'), batch.to('cuda')."};
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -31,6 +63,17 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
       fmt::format("{} of {} rank{} recorded host activity only, no kernel and no copy on a device.",
                   all ? std::string("All") : std::to_string(finding.ranks.size()),
                   context.timeline().ranks.size(), context.timeline().ranks.size() == 1 ? "" : "s");
+  const model::RankTimeline& first =
+      *std::find_if(context.timeline().ranks.begin(), context.timeline().ranks.end(),
+                    [](const model::RankTimeline& rank) { return rank.activities.size() == 0; });
+  if (first.run != nullptr) {
+    Reason reason = reason_of(*first.run);
+    if (!reason.text.empty()) finding.summary += " The reason: " + reason.text + ".";
+    if (!reason.fix.empty()) {
+      finding.fix = std::move(reason.fix);
+      finding.fix_code.clear();
+    }
+  }
   finding.no_prediction = "without device activity there is nothing to replay";
   add_measure(context, verdict, "device activities", 0, "count");
   judgement.verdicts.push_back(std::move(verdict));
