@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "debug.h"
@@ -14,7 +15,12 @@
 namespace pyrometer::inject {
 namespace {
 
-constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11"};
+struct Soname {
+  const char* name;
+  int cuda;  // major version
+};
+constexpr Soname kSonames[] = {
+    {"libcupti.so.13", 13}, {"libcupti.so.12", 12}, {"libcupti.so.11", 11}};
 
 const char* file_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
@@ -31,6 +37,17 @@ const char* path_of(char* line) {
   return path != nullptr && std::strstr(path, ".so") != nullptr ? path : nullptr;
 }
 
+// The driver's major version; a CUPTI of a later one does not work with it. 0: unknown.
+int driver_major() {
+  void* library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void* function = library == nullptr ? nullptr : ::dlsym(library, "cuDriverGetVersion");
+  int version = 0;
+  if (function != nullptr && reinterpret_cast<int (*)(int*)>(function)(&version) == 0) {
+    return version / 1000;
+  }
+  return 0;
+}
+
 void* open_file(const char* path) {
   if (::access(path, R_OK) != 0) {
     return nullptr;
@@ -42,9 +59,9 @@ void* open_file(const char* path) {
 
 // libcupti in `folder`, by any of its names.
 void* open_in(const char* folder) {
-  for (const char* soname : kSonames) {
+  for (const Soname& soname : kSonames) {
     char path[kPathBytes];
-    const int length = std::snprintf(path, sizeof path, "%s/%s", folder, soname);
+    const int length = std::snprintf(path, sizeof path, "%s/%s", folder, soname.name);
     if (length >= static_cast<int>(sizeof path)) {
       continue;
     }
@@ -179,9 +196,12 @@ void* mapped_library(const char* prefix, char* path) {
 }
 
 void* open_cupti() {
-  for (const char* soname : kSonames) {
-    if (void* handle = ::dlopen(soname, RTLD_NOW | RTLD_NOLOAD); handle != nullptr) {
-      debug("%s is loaded", soname);
+  if (const char* wanted = ::secure_getenv("PYROMETER_CUPTI"); wanted != nullptr) {
+    return open_file(wanted);
+  }
+  for (const Soname& soname : kSonames) {
+    if (void* handle = ::dlopen(soname.name, RTLD_NOW | RTLD_NOLOAD); handle != nullptr) {
+      debug("%s is loaded", soname.name);
       return handle;
     }
   }
@@ -193,10 +213,12 @@ void* open_cupti() {
   if (visit_mapped_libraries(look_beside, &handle)) {
     return handle;
   }
-  for (const char* soname : kSonames) {
-    handle = ::dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+  const int driver = driver_major();
+  for (const Soname& soname : kSonames) {
+    handle = driver != 0 && soname.cuda > driver ? nullptr
+                                                 : ::dlopen(soname.name, RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) {
-      debug("%s found on the search path", soname);
+      debug("%s found on the search path", soname.name);
       return handle;
     }
   }

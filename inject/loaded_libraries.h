@@ -17,7 +17,8 @@ bool visit_mapped_libraries(PathVisitor visit, void* user);
 void* mapped_library(const char* prefix, char* path);
 
 // Opens libcupti: the one that is loaded, else the one beside the CUDA libraries that are loaded
-// (PyTorch's own), else the system's. Never a second copy. Null if there is none.
+// (PyTorch's own), else the system's. Never a second copy. Null if there is none. The variable
+// PYROMETER_CUPTI names the one to use instead.
 void* open_cupti();
 
 }  // namespace pyrometer::inject
