@@ -8,14 +8,19 @@ _PART = "backward"
 
 
 class _State:
-    inside = False  # also while autograd's own threads run checkpointed segments
+    def __init__(self):
+        self.inside = False  # also while autograd's own threads run checkpointed segments
+
+
+# An instance: to set an attribute of a class costs a microsecond.
+_state = _State()
 
 
 def _make(original):
     def backward(*args, **kwargs):
-        if not rt.on or _State.inside:
+        if not rt.on or _state.inside:
             return original(*args, **kwargs)
-        _State.inside = True
+        _state.inside = True
         phase = rt.phase
         rt.phase = "backward"
         start = now()
@@ -23,7 +28,7 @@ def _make(original):
             return original(*args, **kwargs)
         finally:
             end = now()
-            _State.inside = False
+            _state.inside = False
             rt.phase = phase
             if not steps.start:
                 steps.start = start

@@ -10,15 +10,20 @@ _ATTRIBUTE = "_pyrometer_start"
 
 
 class _State:
-    open = 0  # profilers that hold the trace
+    def __init__(self):
+        self.open = 0  # profilers that hold the trace
+
+
+# An instance: to set an attribute of a class costs a microsecond.
+_state = _State()
 
 
 def _wrap_prepare(original):
     def _prepare_trace(self, *args, **kwargs):
         try:
             if rt.on and rt.attach() and _ATTRIBUTE not in self.__dict__:
-                _State.open += 1
-                if _State.open == 1:
+                _state.open += 1
+                if _state.open == 1:
                     rt.library.give_way()
                 self.__dict__[_ATTRIBUTE] = now()
         except Exception:
@@ -37,8 +42,8 @@ def _wrap_exit(original):
                 start = self.__dict__.pop(_ATTRIBUTE, 0)
                 if start and rt.library is not None:
                     rt.emit(lib.PROFILER, 0, 0, start, now())
-                    _State.open -= 1
-                    if _State.open == 0:
+                    _state.open -= 1
+                    if _state.open == 0:
                         rt.library.resume()
             except Exception:
                 rt.failed(_PART)

@@ -10,16 +10,21 @@ _SHORTEST_NS = 100 * 1000
 
 
 class _State:
-    owner = 0  # ident of the thread inside a call
+    def __init__(self):
+        self.owner = 0  # ident of the thread inside a call
+
+
+# An instance: to set an attribute of a class costs a microsecond.
+_state = _State()
 
 
 def _make(name):
     def make(original):
         def log(*args, **kwargs):
             thread = get_ident()
-            if not rt.on or _State.owner == thread:
+            if not rt.on or _state.owner == thread:
                 return original(*args, **kwargs)
-            _State.owner = thread
+            _state.owner = thread
             phase = rt.phase
             rt.phase = "logging"
             start = now()
@@ -27,7 +32,7 @@ def _make(name):
                 return original(*args, **kwargs)
             finally:
                 end = now()
-                _State.owner = 0
+                _state.owner = 0
                 rt.phase = phase
                 if end - start > _SHORTEST_NS and rt.attached:
                     rt.emit(lib.LOGGING, 0, rt.name(name), start, end)
