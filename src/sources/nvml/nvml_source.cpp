@@ -200,7 +200,7 @@ void NvmlSource::settle(DeviceReader& reader) {
   }
   if (reader.device_problem() == kSuccess || device.is_lost) return;
   device.is_lost = true;
-  device.gpm = {};  // its samples died with it
+  free_gpm(reader.api(), device);
   const std::string where = device.pci_id.empty() ? std::string() : " (" + device.pci_id + ")";
   reader.batch().tell(
       EventKind::kDeviceLost, device.subject, monotonic_ns(),

@@ -74,6 +74,7 @@ void read_memory(DeviceReader& reader) {
     return;
   }
   const bool sound = answer.total && *answer.total > 0 &&
+                     is_plausible(metric_info(MetricId::kGpuMemoryTotal), *answer.total) &&
                      answer.free.value_or(0) <= *answer.total &&
                      answer.used.value_or(0) <= *answer.total;
   const auto file = [&](MetricId metric, const std::optional<double>& bytes) {

@@ -1,0 +1,19 @@
+# NVML on a simulated machine: a library to put in the real one's place (LD_LIBRARY_PATH, with a
+# script in PYROMETER_STUB_NVML), and the same functions within the test program.
+set(nvml_stub_sources
+  ${PROJECT_SOURCE_DIR}/tests/stubs/nvml/functions.cpp
+  ${PROJECT_SOURCE_DIR}/tests/stubs/nvml/world.cpp)
+add_library(nvml_stub SHARED ${nvml_stub_sources})
+set_target_properties(nvml_stub PROPERTIES
+  OUTPUT_NAME nvidia-ml SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/stub_nvml)
+target_include_directories(nvml_stub PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(nvml_stub PRIVATE pyrometer_test_support ${CMAKE_DL_LIBS})
+
+pyrometer_test(nvml_test
+  SOURCES
+    src/sources/nvml/nvml_source_test.cpp
+    tests/stubs/nvml/functions.cpp
+    tests/stubs/nvml/world.cpp
+  LIBS pyrometer_sources)
+# The stub's functions are found by name.
+set_target_properties(nvml_test PROPERTIES ENABLE_EXPORTS ON)
