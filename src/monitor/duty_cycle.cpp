@@ -10,9 +10,9 @@ constexpr double kSecond = 1e9;               // ns
 constexpr double kUndisturbed = 6 * kSecond;  // at first all is watched: short runs are kept whole
 constexpr double kShortestTurn = 0.4 * kSecond;
 constexpr double kLongestTurn = 20 * kSecond;
-constexpr double kCycle = 10 * kSecond;  // on and off together, once the cost is known
 constexpr std::size_t kStepsPerTurn = 8;
-constexpr std::int64_t kSettling = 2;  // steps after a switch that still feel it
+constexpr std::int64_t kSettling = 2;  // steps after a switch that still feel it …
+constexpr model::DurationNs kSettlingTime = 50'000'000;  // … or this long, ns
 constexpr std::size_t kFirstPairs = 6;
 constexpr double kSmallestShare = 0.05;
 constexpr double kLargestShare = 0.9;  // some time off always remains, to go on measuring
@@ -37,7 +37,7 @@ double trimmed_mean(std::vector<double> values) {
 
 }  // namespace
 
-DutyCycle::DutyCycle(double budget) : budget_(budget) {}
+DutyCycle::DutyCycle(double budget, bool measure) : budget_(budget), measure_(measure) {}
 
 bool DutyCycle::enough(const Turn& turn) const { return turn.steps.size() >= kStepsPerTurn; }
 
@@ -47,7 +47,7 @@ void DutyCycle::add_step(model::Interval span, bool watched, bool mixed) {
   (watched ? time_on_ : time_off_) += length;
   typical_step_ = typical_step_ == 0 ? length : 0.9 * typical_step_ + 0.1 * length;
   if (mixed || watched != on_) return;
-  if (settled_ < kSettling) {
+  if (settled_ < kSettling || (turn_start_ != 0 && span.start < turn_start_ + kSettlingTime)) {
     ++settled_;
     return;
   }
@@ -55,14 +55,16 @@ void DutyCycle::add_step(model::Interval span, bool watched, bool mixed) {
   turn_.steps.push_back(length);
 }
 
+// The shorter of the two turns is as short as a comparison allows, the other one makes the share:
+// many short comparisons see a machine's drift where few long ones take it for a cost.
 model::DurationNs DutyCycle::turn_length() const {
-  if (ratios_.size() < kFirstPairs) {
-    const double needed = typical_step_ * static_cast<double>(kStepsPerTurn + 2 * kSettling);
-    return static_cast<model::DurationNs>(std::clamp(needed, kShortestTurn, kLongestTurn));
+  const double needed = typical_step_ * static_cast<double>(kStepsPerTurn + 2 * kSettling);
+  double length = std::clamp(needed, kShortestTurn, kLongestTurn);
+  if (ratios_.size() >= kFirstPairs && !measure_) {
+    const double share = on_ ? on_share_ : 1 - on_share_;
+    if (share > 1 - share) length *= share / (1 - share);
   }
-  const double cycle = std::max(kCycle, 3 * kShortestTurn);
-  const double length = on_ ? on_share_ * cycle : (1 - on_share_) * cycle;
-  return static_cast<model::DurationNs>(std::max(length, kShortestTurn));
+  return static_cast<model::DurationNs>(length);
 }
 
 void DutyCycle::close_turn() {
@@ -87,7 +89,7 @@ void DutyCycle::close_turn() {
 }
 
 bool DutyCycle::want_on(model::TimeNs now) {
-  if (budget_ <= 0 || first_step_ == 0) return true;
+  if ((budget_ <= 0 && !measure_) || first_step_ == 0) return true;
   if (static_cast<double>(now - first_step_) < kUndisturbed) return true;
   if (turn_start_ == 0) turn_start_ = now;
   if (now - turn_start_ < turn_length()) return on_;
@@ -103,7 +105,7 @@ model::OverheadEstimate DutyCycle::estimate() const {
   const double whole = time_on_ + time_off_;
   result.duty = whole > 0 ? time_on_ / whole : 1;
   result.windows = static_cast<std::int64_t>(ratios_.size());
-  if (budget_ <= 0) {
+  if (budget_ <= 0 && !measure_) {
     result.why_not = "measuring it was switched off";
     return result;
   }

@@ -16,8 +16,9 @@ namespace pyrometer::monitor {
 // of watched steps it is that of the run. One per process; times in ns.
 class DutyCycle {
  public:
-  // budget: of the run's time, e.g. 0.005. 0 or less: always on, nothing is measured.
-  explicit DutyCycle(double budget);
+  // budget: of the run's time, e.g. 0.005. 0 or less: always on, nothing is measured. `measure`:
+  // half the time on and half off all run long, whatever it costs, to learn what it costs.
+  explicit DutyCycle(double budget, bool measure = false);
 
   // A step, after warm-up. `watched`: with capture on from start to end; `mixed`: capture was
   // switched within it. Times without steps are not compared.
@@ -36,13 +37,14 @@ class DutyCycle {
   [[nodiscard]] bool enough(const Turn& turn) const;
 
   double budget_;
+  bool measure_;
   Turn turn_;
   double last_mean_ = 0;  // of the turn before; 0: none to compare with
   bool last_on_ = true;
   std::vector<double> ratios_;  // log(on / off) of neighbouring turns
   model::TimeNs first_step_ = 0;
   model::TimeNs turn_start_ = 0;
-  std::int64_t settled_ = 0;  // steps to pass over after a switch
+  std::int64_t settled_ = 0;  // steps passed over since the last switch
   double on_share_ = 0.5;     // of the time, after the first comparisons
   bool on_ = true;
   double typical_step_ = 0;

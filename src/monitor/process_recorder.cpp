@@ -94,7 +94,7 @@ ProcessRecorder::ProcessRecorder(ring::Reader reader, std::int64_t id, recording
     : reader_(std::move(reader)),
       writer_(writer),
       configs_(configs),
-      duty_(options.overhead_budget),
+      duty_(options.overhead_budget, options.measure_overhead),
       keep_(writer, id, options.keep),
       step_log_(writer, id),
       segmenter_(

@@ -45,6 +45,7 @@ struct LiveState {
 
 struct RecorderOptions {
   double overhead_budget = 0.005;  // share of the run's time; 0: capture always, not measured
+  bool measure_overhead = false;   // half on, half off, whatever the budget
   KeepLimits keep;
 };
 

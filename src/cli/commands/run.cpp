@@ -137,6 +137,11 @@ std::vector<OptionGroup> RunCommand::options() {
   recording.options.push_back({.long_name = "record-args",
                                .help = "keep the command's arguments in the recording",
                                .set = set_true(record_arguments_)});
+  recording.options.push_back({.long_name = "measure-overhead",
+                               .help = "watch the GPU in every other moment all run long, to "
+                                       "measure what watching costs",
+                               .set = set_true(measure_overhead_),
+                               .tier = Tier::kAdvanced});
   recording.options.push_back({.long_name = "no-hook",
                                .help = "do not load the Python hook",
                                .set = set_true(no_hook_),
@@ -173,6 +178,7 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
   options.record_arguments = record_arguments_;
   constexpr double kPercent = 100;
   options.recorder.overhead_budget = overhead_percent_ / kPercent;
+  options.recorder.measure_overhead = measure_overhead_;
   if (!quiet_ && terminal.stderr_is_terminal) {
     options.status = terminal.stdout_is_terminal ? monitor::StatusLine::Place::kTitle
                                                  : monitor::StatusLine::Place::kLine;

@@ -32,6 +32,7 @@ class RunCommand : public Command {
   double overhead_percent_ = 0.5;
   bool quiet_ = false;
   bool record_arguments_ = false;
+  bool measure_overhead_ = false;
   bool no_hook_ = false;
   bool no_gpu_ = false;
 };
