@@ -17,3 +17,12 @@ pyrometer_test(nvml_test
   LIBS pyrometer_sources)
 # The stub's functions are found by name.
 set_target_properties(nvml_test PROPERTIES ENABLE_EXPORTS ON)
+
+pyrometer_test(sources_test
+  SOURCES
+    src/sources/gpu_presence_test.cpp
+    src/sources/poller_test.cpp
+    src/sources/procfs/host_source_test.cpp
+    src/sources/procfs/process_source_test.cpp
+    src/sources/reading_test.cpp
+  LIBS pyrometer_sources)

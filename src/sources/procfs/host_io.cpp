@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sources/procfs/host_source.h"
 
@@ -44,7 +45,10 @@ void HostSource::sample_disks(Batch& batch) {
     batch.put(MetricId::kDiskRead, subject, time, disk.read.update(f[2], time, kSector));
     batch.put(MetricId::kDiskWrites, subject, time, disk.writes.update(f[4], time));
     batch.put(MetricId::kDiskWritten, subject, time, disk.written.update(f[6], time, kSector));
-    batch.put(MetricId::kDiskBusy, subject, time, disk.busy.update(f[9], time, 1e-3));
+    // Counted in milliseconds and read at another instant: a little more than all is all.
+    Value busy = disk.busy.update(f[9], time, 1e-3);
+    if (busy.number() != nullptr) busy = Value::number(std::min(1.0, *busy.number()));
+    batch.put(MetricId::kDiskBusy, subject, time, std::move(busy));
     const bool finished = disk.known && f[0] > disk.read_count && f[3] >= disk.read_ms;
     batch.put(MetricId::kDiskReadLatency, subject, time,
               finished ? Value::number(static_cast<double>(f[3] - disk.read_ms) * 1e6 /
