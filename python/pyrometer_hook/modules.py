@@ -69,7 +69,7 @@ class Modules:
     def _outermost(self):
         module_class = self.torch.nn.Module
         classes = _all_subclasses(module_class)
-        modules = [item for item in gc.get_objects() if type(item) in classes]
+        modules = [item for item in gc.get_objects() if id(type(item)) in classes]
         inside = set()
         for module in modules:
             for child in module.__dict__.get("_modules", {}).values():
@@ -277,11 +277,12 @@ def _describe_parallel(module, prefix):
 
 
 def _all_subclasses(kind):
-    found, todo = {kind}, [kind]
+    """ids of `kind` and its subclasses: a metaclass may forbid hashing."""
+    found, todo = {id(kind)}, [kind]
     while todo:
         for child in type.__subclasses__(todo.pop()):
-            if child not in found:
-                found.add(child)
+            if id(child) not in found:
+                found.add(id(child))
                 todo.append(child)
     return found
 
@@ -337,14 +338,15 @@ def install(torch, finder):
 
     def first():
         modules.scan()
-        modules.describe()
+        describe()
 
     def again(time):
         before = len(modules.tops)
         modules.scan()
         if len(modules.tops) != before:
-            modules.describe()
+            describe()
 
+    describe = rt.guarded("model", modules.describe)
     steps.at_first.append(first)
     steps.at_boundary.append(again)
     steps.stepped_in_validation = modules.stepped
