@@ -8,8 +8,10 @@ target_link_libraries(pyrometer_trace_test_support
 
 pyrometer_test(byte_source_test
   SOURCES
+    src/base/archive_reader_test.cpp
     src/base/byte_source_test.cpp
     src/base/parallel_test.cpp
+    src/model/time_outliers_test.cpp
   LIBS pyrometer_trace_test_support)
 
 pyrometer_test(import_test

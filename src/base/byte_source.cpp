@@ -93,6 +93,15 @@ class MemorySource final : public ByteSource {
   std::size_t taken_ = 0;
 };
 
+class FailingSource final : public ByteSource {
+ public:
+  explicit FailingSource(Error error) : error_(std::move(error)) {}
+  Result<std::size_t> read(char* /*to*/, std::size_t /*size*/) override { return fail(error_); }
+
+ private:
+  Error error_;
+};
+
 }  // namespace
 
 Result<std::size_t> read_fully(ByteSource& source, char* to, std::size_t size) {
@@ -130,6 +139,10 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
 
 std::unique_ptr<ByteSource> memory_source(std::string text) {
   return std::make_unique<MemorySource>(std::move(text));
+}
+
+std::unique_ptr<ByteSource> failing_source(Error error) {
+  return std::make_unique<FailingSource>(std::move(error));
 }
 
 Result<std::string_view> PeekSource::peek(std::size_t size) {

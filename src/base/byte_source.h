@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -29,6 +30,9 @@ class ByteSource {
   // Whether reading is work for a core (decompression) that may be worth a thread of its own.
   [[nodiscard]] virtual bool is_costly() const { return false; }
 
+  // What there is to say about the bytes read so far that is no damage, a clause each.
+  virtual void collect_remarks(std::vector<std::string>& /*out*/) const {}
+
   // Moves to `offset` as lseek(2) does and returns the new place; -1 where that is not possible.
   [[nodiscard]] virtual std::int64_t seek(std::int64_t /*offset*/, int /*whence*/) { return -1; }
 };
@@ -43,6 +47,9 @@ class ByteSource {
 // A source in memory, for tests and for prefixes that were read ahead. Copies `text`.
 [[nodiscard]] std::unique_ptr<ByteSource> memory_source(std::string text);
 
+// A source that has nothing but an error to give.
+[[nodiscard]] std::unique_ptr<ByteSource> failing_source(Error error);
+
 // Looks at the first bytes of a source without consuming them.
 class PeekSource final : public ByteSource {
  public:
@@ -52,6 +59,9 @@ class PeekSource final : public ByteSource {
   [[nodiscard]] Result<std::size_t> read(char* to, std::size_t size) override;
   [[nodiscard]] std::int64_t size_hint() const override { return inner_->size_hint(); }
   [[nodiscard]] bool is_costly() const override { return inner_->is_costly(); }
+  void collect_remarks(std::vector<std::string>& out) const override {
+    inner_->collect_remarks(out);
+  }
   [[nodiscard]] std::int64_t seek(std::int64_t offset, int whence) override;
 
  private:

@@ -1,8 +1,10 @@
 #include <isa-l/igzip_lib.h>
 
+#include <string>
 #include <vector>
 
 #include "base/decompress.h"
+#include "base/trailing_bytes.h"
 
 namespace pyrometer::base {
 namespace {
@@ -30,14 +32,19 @@ class GzipSource final : public ByteSource {
     return got;
   }
   bool is_costly() const override { return true; }
+  void collect_remarks(std::vector<std::string>& out) const override {
+    inner_->collect_remarks(out);
+    if (!remark_.empty()) out.push_back(remark_);
+  }
 
  private:
   void step() {
     if (state_.avail_in == 0 && !refill()) {
-      if (!error_ && !between_members_) {
-        stop("the gzip stream ends early");
+      if (between_members_ || !drain()) {
+        if (!between_members_ && source_error_) error_ = std::move(source_error_);
+        if (!between_members_ && !error_) stop("the gzip stream ends early");
+        done_ = true;
       }
-      done_ = true;
       return;
     }
     if (between_members_ && !start_member()) return;
@@ -64,14 +71,24 @@ class GzipSource final : public ByteSource {
       --state_.avail_in;
       return false;
     }
-    stop("bytes that are not gzip follow the gzip stream");
+    const std::int64_t end = consumed_ - static_cast<std::int64_t>(state_.avail_in);
+    remark_ = describe_trailing_bytes(*inner_, end, consumed_, "gzip");
+    done_ = true;
     return false;
+  }
+
+  // Without more input, the decompressor may hold output still. False when it has no more.
+  bool drain() {
+    const std::uint32_t room = state_.avail_out;
+    const int code = isal_inflate(&state_);
+    if (code >= 0 && state_.block_state == ISAL_BLOCK_FINISH) between_members_ = true;
+    return state_.avail_out < room;
   }
 
   bool refill() {
     auto got = inner_->read(reinterpret_cast<char*>(input_.data()), input_.size());
     if (!got) {
-      error_ = std::make_unique<Error>(got.error());
+      source_error_ = std::make_unique<Error>(got.error());
       return false;
     }
     state_.next_in = input_.data();
@@ -95,6 +112,8 @@ class GzipSource final : public ByteSource {
   bool between_members_ = false;
   bool done_ = false;
   std::unique_ptr<Error> error_;
+  std::unique_ptr<Error> source_error_;  // of inner_, told once all before it is delivered
+  std::string remark_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/decompress.h"
+#include "base/trailing_bytes.h"
 
 namespace pyrometer::base {
 namespace {
@@ -25,22 +26,39 @@ class ZstdSource final : public ByteSource {
     return out.pos;
   }
   bool is_costly() const override { return true; }
+  void collect_remarks(std::vector<std::string>& out) const override {
+    inner_->collect_remarks(out);
+    if (!remark_.empty()) out.push_back(remark_);
+  }
 
  private:
   void step(ZSTD_outBuffer& out) {
     // Output may still be held inside the stream, so it is asked first and only then refilled.
     if (in_.pos == in_.size && !pending_output_ && !refill()) {
-      if (!error_ && frame_open_) stop("the zstd stream ends early");
+      if (!error_ && frame_open_ && !pass_junk()) stop("the zstd stream ends early");
       done_ = true;
       return;
     }
+    if (!frame_open_) frame_begin_ = consumed_ - static_cast<std::int64_t>(in_.size - in_.pos);
     const std::size_t code = ZSTD_decompressStream(stream_.get(), &out, &in_);
     if (ZSTD_isError(code)) {
+      if (pass_junk()) return;
       stop(std::string("the zstd stream is damaged: ") + ZSTD_getErrorName(code));
       return;
     }
     frame_open_ = code != 0;
+    if (code == 0) ++frames_;
     pending_output_ = out.pos == out.size && frame_open_;
+  }
+
+  // True when what follows the last frame does not begin as a frame does.
+  bool pass_junk() {
+    constexpr std::int64_t kMagic = 4;
+    const std::int64_t at = consumed_ - static_cast<std::int64_t>(in_.size - in_.pos);
+    if (frames_ == 0 || at - frame_begin_ > kMagic) return false;
+    remark_ = describe_trailing_bytes(*inner_, frame_begin_, consumed_, "zstd");
+    done_ = true;
+    return true;
   }
 
   bool refill() {
@@ -71,6 +89,9 @@ class ZstdSource final : public ByteSource {
   std::unique_ptr<ZSTD_DStream, Free> stream_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
   std::int64_t consumed_ = 0;  // bytes taken from inner_
+  std::int64_t frame_begin_ = 0;
+  int frames_ = 0;  // complete ones
+  std::string remark_;
   bool frame_open_ = false;
   bool pending_output_ = false;
   bool done_ = false;

@@ -14,6 +14,7 @@
 #include <toml++/toml.h>
 
 #include "cli/message.h"
+#include "cli/price_range.h"
 #include "cli/text.h"
 #include "rules/catalog.h"
 
@@ -83,8 +84,9 @@ class Reader {
 
   void read_price(const toml::node& node) {
     config_.price_per_gpu_hour = number(node);
-    if (config_.price_per_gpu_hour.value_or(-1) < 0) {
-      wrong(node, "price_per_gpu_hour is not a number of 0 or above");
+    const double price = config_.price_per_gpu_hour.value_or(0);
+    if (price < kLowestPrice || price > kHighestPrice) {
+      wrong(node, "price_per_gpu_hour is not " + std::string(kPriceRange));
     }
   }
 

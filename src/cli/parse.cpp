@@ -99,11 +99,32 @@ std::string unknown_word(const std::string& word, const std::vector<OptionGroup>
   return "unknown option " + name + did_you_mean(meant);
 }
 
+// The switch that is given a value (`--json=5`), which CLI11 would take; "" when there is none.
+// Looks no further than the first word that is no option when `leading_only`.
+std::string switch_with_value(const std::vector<OptionGroup>& groups,
+                              const std::vector<std::string>& words, bool leading_only) {
+  for (const std::string& word : words) {
+    if (word == "--" || (leading_only && !word.starts_with('-'))) break;
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos) continue;
+    const std::string name = word.substr(2, equals - 2);
+    for (const OptionGroup& group : groups) {
+      for (const Option& option : group.options) {
+        if (option.is_switch() && option.long_name == name) return "--" + name;
+      }
+    }
+  }
+  return {};
+}
+
 // One run of CLI11 over `words`. Stops at the first word that is no option when `leading_only`, and
 // returns that word and all after it.
 Result<std::vector<std::string>> parse_with(const std::vector<OptionGroup>& groups,
                                             std::vector<std::string> words, bool leading_only,
                                             std::string_view command) {
+  if (const std::string name = switch_with_value(groups, words, leading_only); !name.empty()) {
+    return base::fail(usage_error(name + " takes no value", command));
+  }
   CLI::App app;
   app.set_help_flag();  // ours are options like any other
   app.prefix_command(leading_only);

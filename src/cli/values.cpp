@@ -1,7 +1,7 @@
 #include "cli/values.h"
 
 #include <charconv>
-#include <cmath>
+#include <utility>
 
 namespace pyrometer::cli {
 namespace {
@@ -49,12 +49,11 @@ Setter set_whole(int& target, int low, int high) {
   };
 }
 
-Setter set_amount(std::optional<double>& target) {
-  return [&target](const std::string& value) {
+Setter set_amount(std::optional<double>& target, double low, double high, std::string what) {
+  return [&target, low, high, what = std::move(what)](const std::string& value) {
     const std::optional<double> number = parse<double>(value);
-    if (!number || !std::isfinite(*number) || *number < 0) {
-      return std::string{"is not a number of 0 or above, such as 2.50"};
-    }
+    // Written so that NaN is none either.
+    if (!number || !(*number >= low && *number <= high)) return "is not " + what;
     target = number;
     return std::string{};
   };

@@ -15,7 +15,8 @@ using Setter = std::function<std::string(const std::string& value)>;
 [[nodiscard]] Setter append_text(std::vector<std::string>& target);
 // A whole number in [low, high].
 [[nodiscard]] Setter set_whole(int& target, int low, int high);
-// A finite decimal number, 0 or above.
-[[nodiscard]] Setter set_amount(std::optional<double>& target);
+// A decimal number in [low, high]; `what` says so to people.
+[[nodiscard]] Setter set_amount(std::optional<double>& target, double low, double high,
+                                std::string what);
 
 }  // namespace pyrometer::cli

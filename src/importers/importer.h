@@ -22,12 +22,16 @@ struct Progress {
 struct ImportOptions {
   unsigned threads = 0;          // that parse; 0: one per core. Decompression has one more
   Progress* progress = nullptr;  // may be null
+  // Where given, receives what could not be read although it was asked for, a clause each; the
+  // notes have it too.
+  std::vector<std::string>* skipped = nullptr;
 };
 
 // Imports every path: files (.json, .json.gz, .json.zst), "-" for stdin, folders, tar/tgz/zip
 // archives of rank files. Ranks are told apart by distributedInfo, else file name, else order; the
 // timeline's notes say which. Damaged input yields what is sound of it, with counters in
-// RankTimeline::stats; an error only when nothing usable remains.
+// RankTimeline::stats; a path that cannot be read is left out with a note; an error only when
+// nothing usable remains.
 [[nodiscard]] base::Result<model::Timeline> import_paths(const std::vector<std::string>& paths,
                                                          const ImportOptions& options);
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 
 #include "importers/importer.h"
@@ -91,6 +92,79 @@ TEST(ImportPaths, ATruncatedArchiveGivesWhatItHas) {
   EXPECT_THAT(testing::counter_lines(timeline->ranks[1]), Contains("damaged_input=1"));
   EXPECT_TRUE(timeline->ranks[1].stats.lost_data());
   EXPECT_THAT(timeline->ranks[1].stats.counters()[0].help, HasSubstr("ends early"));
+}
+
+TEST(ImportPaths, ADamagedHeaderInAnArchiveIsDataLoss) {
+  const TemporaryFolder folder;
+  std::string tar = testing::tar({{"r0.json", rank_trace(0, "zero")},
+                                  {"r1.json", rank_trace(1, "one")},
+                                  {"r2.json", rank_trace(2, "two")}});
+  const std::size_t second = tar.find("r1.json");
+  tar[second + 3] = '\x01';
+  write_file(folder / "a.tar", tar);
+  const auto timeline = import({folder / "a.tar"});
+  EXPECT_THAT(ranks_of(timeline), ElementsAre("0:zero", "1:one", "2:two"));
+  ASSERT_TRUE(timeline.has_value());
+  EXPECT_TRUE(timeline->ranks[0].stats.lost_data());
+  EXPECT_THAT(testing::counter_lines(timeline->ranks[0]), Contains("damaged_archive=1"));
+  EXPECT_THAT(timeline->notes, Contains(HasSubstr("a.tar: byte " + std::to_string(second) +
+                                                  ": the header of the member")));
+}
+
+TEST(ImportPaths, DamagedMembersAreReadAsFarAsTheyGo) {
+  const TemporaryFolder folder;
+  const std::string text = trace_of(testing::sample_events(2000));
+  for (const bool packed : {false, true}) {
+    const testing::Members members = {
+        {"r0.json", rank_trace(0, "zero")},
+        {packed ? "r1.json.gz" : "r1.json", packed ? testing::gzip(text) : text}};
+    for (const std::string& archive : {testing::tar(members), testing::zip(members)}) {
+      write_file(folder / "a", archive.substr(0, archive.size() * 2 / 3));
+      const auto timeline = import({folder / "a"});
+      ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+      ASSERT_EQ(timeline->ranks.size(), 2U);
+      const model::RankTimeline& cut = timeline->ranks[1];
+      EXPECT_GT(cut.info.event_count, 2000 * 13 / 2);
+      EXPECT_TRUE(cut.stats.lost_data());
+      const auto& counters = cut.stats.counters();
+      const auto at = std::find_if(counters.begin(), counters.end(),
+                                   [](const auto& c) { return c.kind == "damaged_input"; });
+      ASSERT_NE(at, counters.end());
+      EXPECT_THAT(at->help, HasSubstr("ends early"));
+      EXPECT_THAT(at->help, HasSubstr("at byte "));
+    }
+  }
+}
+
+TEST(ImportPaths, BytesBehindGzipAreNoDataLoss) {
+  const TemporaryFolder folder;
+  write_file(folder / "a.json.gz", testing::gzip(plain_trace()) + "garbage");
+  const auto timeline = import({folder / "a.json.gz"});
+  ASSERT_TRUE(timeline.has_value());
+  EXPECT_THAT(testing::counter_lines(timeline->ranks[0]), ElementsAre("trailing_bytes=1"));
+  EXPECT_FALSE(timeline->ranks[0].stats.lost_data());
+  EXPECT_THAT(timeline->ranks[0].stats.counters()[0].help,
+              HasSubstr("7 bytes after the end of the gzip data ignored"));
+}
+
+TEST(ImportPaths, WhatIsNoTraceIsNamed) {
+  const TemporaryFolder folder;
+  const auto message_of = [&](const std::string& content) {
+    write_file(folder / "x", content);
+    const auto timeline = import({folder / "x"});
+    return timeline ? std::string("imported") : timeline.error().to_string();
+  };
+  std::string wide;
+  for (const char c : plain_trace()) wide += {c, '\0'};
+  EXPECT_THAT(message_of(wide), HasSubstr("text in UTF-16"));
+  EXPECT_THAT(message_of("\xFF\xFE" + wide), HasSubstr("iconv -f UTF-16 -t UTF-8"));
+  EXPECT_THAT(message_of(std::string(1, '\0') + wide), HasSubstr("text in UTF-16"));
+  EXPECT_THAT(message_of(testing::zip({})), HasSubstr("the archive is empty"));
+  EXPECT_THAT(message_of(testing::tar({{"folder/", ""}})), HasSubstr("the archive is empty"));
+  EXPECT_THAT(message_of(testing::tar({})), HasSubstr("empty tar archive"));
+  EXPECT_THAT(message_of(testing::tar({{"a.txt", "hello"}, {"b.txt", "there"}})),
+              HasSubstr("none of the 2 files in the archive is a trace; the first is a.txt: not "
+                        "JSON"));
 }
 
 TEST(ImportPaths, ATruncatedGzipGivesWhatItHas) {

@@ -97,6 +97,20 @@ base::Result<void> list_folder(const std::string& folder, InputList& out) {
   return {};
 }
 
+base::Result<void> list_path(const std::string& path, InputList& out) {
+  std::error_code code;
+  const fs::file_status status = path == "-" ? fs::file_status() : fs::status(path, code);
+  if (path != "-" && status.type() == fs::file_type::not_found) {
+    return base::fail(
+        system_error(std::make_error_code(std::errc::no_such_file_or_directory), path));
+  }
+  if (code) return base::fail(system_error(code, path));
+  if (status.type() == fs::file_type::directory) return list_folder(path, out);
+  out.files.push_back(path);
+  out.is_named.resize(out.files.size(), true);
+  return {};
+}
+
 }  // namespace
 
 bool natural_less(std::string_view a, std::string_view b) {
@@ -132,28 +146,15 @@ base::Result<InputList> list_inputs(const std::vector<std::string>& paths) {
     return base::fail({.kind = base::ErrorKind::kUsage, .message = "no trace named"});
   }
   for (const std::string& path : paths) {
-    if (path == "-") {
-      if (std::find(out.files.begin(), out.files.end(), path) != out.files.end()) {
-        return base::fail(
-            {.kind = base::ErrorKind::kUsage, .message = "stdin can be read only once"});
-      }
-      out.files.push_back(path);
-      continue;
-    }
-    std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (status.type() == fs::file_type::not_found) {
+    if (path == "-" && std::find(out.files.begin(), out.files.end(), path) != out.files.end()) {
       return base::fail(
-          system_error(std::make_error_code(std::errc::no_such_file_or_directory), path));
+          {.kind = base::ErrorKind::kUsage, .message = "stdin can be read only once"});
     }
-    if (code) return base::fail(system_error(code, path));
-    if (status.type() == fs::file_type::directory) {
-      auto listed = list_folder(path, out);
-      if (!listed) return base::fail(listed.error());
-    } else {
-      out.files.push_back(path);
-    }
+    auto listed = list_path(path, out);
+    if (!listed) out.errors.push_back(listed.error());
+    out.is_named.resize(out.files.size(), false);
   }
+  if (out.files.empty()) return base::fail(out.errors.front());
   return out;
 }
 

@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/decompress.h"
+#include "base/parallel.h"
 #include "importers/format.h"
 #include "importers/importer.h"
 #include "importers/input_file.h"
@@ -32,32 +30,21 @@ using FileResult = base::Result<FileImport>;
 std::vector<std::optional<FileResult>> import_files(const std::vector<std::string>& files,
                                                     const ImportOptions& options) {
   std::vector<std::optional<FileResult>> results(files.size());
-  unsigned threads = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
-  threads = std::max(threads, 1U);
-  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, files.size()));
+  const unsigned threads = base::thread_count(options.threads);
   ImportOptions each = options;
-  each.threads = std::max(threads / workers, 1U);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) {
-      try {
-        results[i] = import_file(files[i], each);
-      } catch (const std::bad_alloc&) {
-        results[i] = base::fail({.kind = base::ErrorKind::kResource,
-                                 .message = "out of memory",
-                                 .file = files[i],
-                                 .advice = "Analyse fewer ranks at a time"});
-      }
+  each.threads = std::max(threads / static_cast<unsigned>(std::min<std::size_t>(
+                                        threads, std::max<std::size_t>(files.size(), 1))),
+                          1U);
+  base::for_each_index(files.size(), threads, [&](std::size_t i) {
+    try {
+      results[i] = import_file(files[i], each);
+    } catch (const std::bad_alloc&) {
+      results[i] = base::fail({.kind = base::ErrorKind::kResource,
+                               .message = "out of memory",
+                               .file = files[i],
+                               .advice = "Analyse fewer ranks at a time"});
     }
-  };
-  std::vector<std::jthread> pool;
-  try {
-    for (unsigned i = 1; i < workers; ++i) pool.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that run do all of it.
-  }
-  work();
-  pool.clear();  // joins
+  });
   return results;
 }
 
@@ -83,17 +70,29 @@ base::Result<model::Timeline> import_paths(const std::vector<std::string>& paths
   auto results = import_files(inputs->files, options);
   std::vector<Candidate> candidates;
   std::vector<std::string> notes = std::move(inputs->notes);
-  std::optional<base::Error> first_error;
-  for (std::optional<FileResult>& result : results) {
-    if (!*result) {
-      if (!first_error) first_error = result->error();
-      notes.push_back(result->error().to_string());
+  std::vector<base::Error> errors = std::move(inputs->errors);
+  std::optional<base::Error> other;  // of a file that nobody misses
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    FileResult& result = *results[i];
+    if (!result) {
+      // A folder may hold JSON of other kinds; a file that was asked for is missed.
+      const bool missed = inputs->is_named[i] || result.error().kind != base::ErrorKind::kFormat;
+      if (missed) {
+        errors.push_back(result.error());
+      } else {
+        notes.push_back(result.error().to_string());
+        if (!other) other = result.error();
+      }
       continue;
     }
-    for (Candidate& c : (*result)->candidates) candidates.push_back(std::move(c));
-    for (std::string& note : (*result)->notes) notes.push_back(std::move(note));
+    for (Candidate& c : result->candidates) candidates.push_back(std::move(c));
+    for (std::string& note : result->notes) notes.push_back(std::move(note));
   }
-  if (candidates.empty()) return base::fail(std::move(*first_error));
+  if (candidates.empty()) return base::fail(errors.empty() ? std::move(*other) : errors.front());
+  for (const base::Error& error : errors) {
+    notes.push_back(error.to_string());
+    if (options.skipped != nullptr) options.skipped->push_back(notes.back());
+  }
   model::Timeline timeline = assign_ranks(std::move(candidates));
   timeline.notes.insert(timeline.notes.end(), notes.begin(), notes.end());
   return timeline;

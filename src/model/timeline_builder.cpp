@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/sort_rows.h"
+#include "model/time_outliers.h"
 #include "model/timeline_links.h"
 
 namespace pyrometer::model {
@@ -277,6 +278,7 @@ void TimelineBuilder::add_python(TimeNs start, TimeNs end, NameId name, ThreadId
 
 RankTimeline TimelineBuilder::finish() {
   RankTimeline& t = timeline_;
+  drop_time_outliers(t, activity_correlation_);
   sort_threads(t);
   sort_devices(t);
   sort_activities(t, activity_correlation_);

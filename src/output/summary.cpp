@@ -305,7 +305,14 @@ std::vector<std::string> trust_notes(const Report& report) {
       notes.push_back(std::move(text));
     }
   };
-  for (const std::string& note : report.timeline.notes) add(note);
+  // These begin with a path, perhaps, which has to be shown as it is.
+  for (const std::string& note : report.timeline.notes) {
+    if (note.empty()) continue;
+    std::string text = sentence(note);
+    text.front() = note.front();
+    if (std::find(notes.begin(), notes.end(), text) == notes.end())
+      notes.push_back(std::move(text));
+  }
   for (const model::RankAnalysis& rank : report.job.ranks) add(rank.steps.how);
   const StepTime time = step_time(report);
   if (!time.known) {

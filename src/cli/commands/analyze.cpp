@@ -9,6 +9,7 @@
 #include "analysis/what_if.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
+#include "cli/price_range.h"
 #include "cli/progress_line.h"
 #include "cli/values.h"
 #include "importers/importer.h"
@@ -72,11 +73,12 @@ OptionGroup AnalyzeCommand::input_options() {
 
 OptionGroup AnalyzeCommand::report_options() {
   OptionGroup group{.title = "Report", .options = {}};
-  group.options.push_back({.long_name = "price",
-                           .value = "USD",
-                           .help = "price of one GPU for one hour; without it, or "
-                                   "price_per_gpu_hour in the config file, shares only",
-                           .set = set_amount(price_)});
+  group.options.push_back(
+      {.long_name = "price",
+       .value = "USD",
+       .help = "price of one GPU for one hour; without it, or "
+               "price_per_gpu_hour in the config file, shares only",
+       .set = set_amount(price_, kLowestPrice, kHighestPrice, std::string(kPriceRange))});
   group.options.push_back({.short_name = 'v',
                            .long_name = "verbose",
                            .help = "show all tables and findings",
@@ -170,8 +172,9 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   const auto threads = static_cast<unsigned>(threads_);
   auto line =
       std::make_unique<ProgressLine>(progress, terminal.stderr_is_terminal && !no_progress_);
-  const base::Result<model::Timeline> timeline =
-      importers::import_paths(paths_, {.threads = threads, .progress = &progress});
+  std::vector<std::string> skipped;
+  const base::Result<model::Timeline> timeline = importers::import_paths(
+      paths_, {.threads = threads, .progress = &progress, .skipped = &skipped});
   if (!timeline) {
     line.reset();
     print_error(timeline.error().to_string());
@@ -183,6 +186,7 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
       analysis::run_passes(*timeline, {.threads = threads, .what_if = &what_if});
   const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, *what_if, config->rules);
   line.reset();
+  for (const std::string& what : skipped) print_warning("left out: " + what);
 
   const output::Format* const format = output::find_format(format_name());
   if (format->name != "text" || !output_.empty()) warn_of_damage(*timeline);

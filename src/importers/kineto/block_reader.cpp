@@ -13,6 +13,13 @@ BlockReader::~BlockReader() = default;
 base::Result<Block> BlockReader::next() {
   if (ahead_ == 0) return read_block();
   if (!thread_.joinable()) {
+    // What fits into one block needs no thread: an archive may hold thousands of small members.
+    if (!began_ || ended_) {
+      began_ = true;
+      base::Result<Block> block = read_block();
+      ended_ = !block || block->size < layout_.bytes;
+      return block;
+    }
     thread_ = std::jthread([this](const std::stop_token& stop) { read_ahead(stop); });
   }
   std::unique_lock lock(mutex_);

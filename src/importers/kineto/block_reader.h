@@ -50,7 +50,9 @@ class BlockReader {
   base::ByteSource& source_;
   Layout layout_;
   std::size_t ahead_;
-  std::mutex mutex_;  // guards what follows
+  bool began_ = false;  // a block has been read
+  bool ended_ = false;  // within the first block
+  std::mutex mutex_;    // guards what follows
   std::condition_variable_any changed_;
   std::deque<base::Result<Block>> ready_;
   std::vector<std::unique_ptr<char[]>> free_;

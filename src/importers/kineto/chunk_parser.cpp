@@ -9,6 +9,7 @@ namespace pyrometer::importers::kineto {
 namespace {
 
 constexpr std::size_t kMaxMendedBytes = 64 * 1024;
+constexpr std::size_t kMaxForeignText = 1 << 20;  // that is looked at whole
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
@@ -184,8 +185,7 @@ ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t fro
       return {at + 1, true};
     }
     if (text[at] != '{') {
-      out.mishaps.add(Mishap::kForeignText, offset);
-      state = ListState::kLost;
+      if (!pass_foreign_text(chunk, at, state, out)) return {at, false};
       continue;
     }
     tokens_.clear();
@@ -198,6 +198,22 @@ ChunkParser::End ChunkParser::parse_tolerant(const Chunk& chunk, std::size_t fro
     const bool ends_early = scan.outcome == ObjectScan::Outcome::kEndsEarly;
     if (!pass_broken_event(chunk, ends_early, at, state, out)) return {at, false};
   }
+}
+
+// Moves `at`, where text begins that is no event, to the next landmark. An event whose brace was
+// damaged looks like that too, and is one that was lost. False when more text is needed.
+bool ChunkParser::pass_foreign_text(const Chunk& chunk, std::size_t& at, ListState& state,
+                                    ChunkRows& out) {
+  const std::string_view text(chunk.text, chunk.size);
+  const Landmark next = find_landmark(text, at, chunk.at_end);
+  const bool found = next.kind != Landmark::Kind::kNone;
+  if (!found && !chunk.at_end && chunk.size - at <= kMaxForeignText) return false;
+  const bool lost = holds_event(text.substr(at, found ? next.at - at : kMaxForeignText));
+  out.mishaps.add(lost ? Mishap::kDamagedEvent : Mishap::kForeignText,
+                  chunk.offset + static_cast<std::int64_t>(at));
+  state = found ? ListState::kAfterGap : ListState::kLost;
+  if (found) at = next.at;
+  return true;
 }
 
 // Moves `at`, where a broken event begins, to the next landmark, and mends what lies before it.
@@ -236,7 +252,7 @@ bool ChunkParser::decode_scanned(const Chunk& chunk, ChunkRows& out) {
 void ChunkParser::mend(const Chunk& chunk, std::size_t begin, std::size_t end, ChunkRows& out) {
   const std::string_view text(chunk.text, chunk.size);
   const std::int64_t offset = chunk.offset + static_cast<std::int64_t>(begin);
-  if (!begins_event(text, begin)) {
+  if (!begins_event(text, begin) && !holds_event(text.substr(begin, end - begin))) {
     out.mishaps.add(Mishap::kForeignText, offset);
     return;
   }

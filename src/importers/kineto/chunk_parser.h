@@ -59,6 +59,8 @@ class ChunkParser {
                                ChunkRows& out, bool& damaged);
   [[nodiscard]] End parse_tolerant(const Chunk& chunk, std::size_t from, ListState& state,
                                    ChunkRows& out);
+  [[nodiscard]] bool pass_foreign_text(const Chunk& chunk, std::size_t& at, ListState& state,
+                                       ChunkRows& out);
   [[nodiscard]] bool pass_broken_event(const Chunk& chunk, bool ends_early, std::size_t& at,
                                        ListState& state, ChunkRows& out);
   [[nodiscard]] bool decode_scanned(const Chunk& chunk, ChunkRows& out);

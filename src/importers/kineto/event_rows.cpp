@@ -71,6 +71,10 @@ void EventDecoder::emit(const Event& event) {
     if (flaws.invalid_escape) count(Mishap::kInvalidEscape, event);
     if (flaws.control_characters) count(Mishap::kControlCharacters, event);
   }
+  // No kind but 'X' has a duration: with another letter, the letter is damaged.
+  if (event.phase != 'X' && event.phase != '\0' && event.has_time && event.has_duration) {
+    return count(Mishap::kDamagedEvent, event);
+  }
   switch (event.phase) {
     case 'X':
       emit_complete(event);
@@ -159,6 +163,8 @@ void EventDecoder::emit_complete(const Event& event) {
       out_->spans.push_back({event.time, end});
       break;
     case Category::kNone:
+      count(Mishap::kMissingCategory, event);
+      break;
     case Category::kUnknown:
       count(Mishap::kUnknownCategory, event);
       break;

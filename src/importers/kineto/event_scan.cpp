@@ -171,6 +171,23 @@ ObjectScan scan_object(std::string_view text, std::size_t at, std::vector<std::u
   return ObjectScanner(text, at, tokens).run();
 }
 
+bool holds_event(std::string_view text) {
+  constexpr std::array<std::string_view, 7> kKeys = {"ph",  "cat", "name", "pid",
+                                                     "tid", "ts",  "dur"};
+  std::array<bool, kKeys.size()> seen{};
+  int count = 0;
+  for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at + 1)) {
+    const auto key = key_at(text, at);
+    if (!key) continue;
+    const auto known = std::find(kKeys.begin(), kKeys.end(), *key);
+    if (known == kKeys.end()) continue;
+    bool& is_seen = seen[static_cast<std::size_t>(known - kKeys.begin())];
+    if (!is_seen && ++count == 2) return true;
+    is_seen = true;
+  }
+  return false;
+}
+
 Landmark find_landmark(std::string_view text, std::size_t from, bool at_end) {
   // Brackets are looked for only up to the next brace, so that the cost is the distance travelled.
   std::size_t bracket_from = from;

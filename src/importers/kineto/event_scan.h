@@ -31,6 +31,9 @@ struct ObjectScan {
 // Whether the `{` at text[at] is followed by a key that events have.
 [[nodiscard]] bool begins_event(std::string_view text, std::size_t at);
 
+// Whether `text`, which is passed over, was an event: it has two keys that only events have.
+[[nodiscard]] bool holds_event(std::string_view text);
+
 // A place where reading can start again.
 struct Landmark {
   enum class Kind : std::uint8_t {

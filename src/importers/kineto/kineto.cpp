@@ -33,7 +33,7 @@ base::Result<std::vector<ImportedTrace>> import_stream(base::ByteSource& source,
   // Twice the reader's headroom: a piece may hold a rest in front and be fed behind another one.
   const BlockReader::Layout layout{2 * TraceReader::kHeadroom, options.block_bytes,
                                    TraceReader::kPadding};
-  TraceReader reader;
+  TraceReader reader(options.patience);
   const bool read_ahead = options.threads > 1 || source.is_costly();
   BlockReader blocks(source, layout, read_ahead ? kBlocksAhead : 0);
   std::optional<ParallelReader> parallel;

@@ -16,6 +16,7 @@ struct StreamOptions {
   unsigned threads = 1;
   std::size_t block_bytes = 256 * 1024;  // read and parsed at a time: fits the second-level cache
   Progress* progress = nullptr;          // bytes_done is advanced
+  std::int64_t patience = 64 << 20;      // bytes without an event after which a file is given up
 };
 
 // Any text: what it holds shows only on the way.

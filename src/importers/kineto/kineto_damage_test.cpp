@@ -228,7 +228,18 @@ TEST(KinetoDamage, NothingUsableIsAnError) {
       {"\x7F"
        "ELF\x02\x01",
        base::ErrorKind::kFormat, "not JSON"},
-      {std::string(1000, '\0'), base::ErrorKind::kFormat, "not JSON"},
+      {std::string(1000, '\0'), base::ErrorKind::kEmpty, "nothing but zero bytes"},
+      {R"({"traceEvents":[{"name":"aaaa)", base::ErrorKind::kFormat,
+       "the file ends early, inside its first event"},
+      {R"([{"ph": "X", "na)", base::ErrorKind::kFormat,
+       "the file ends early, inside its first event"},
+      {R"({"traceEvents": [)", base::ErrorKind::kFormat,
+       "the file ends early, inside its first event"},
+      {R"({"schemaVersion": 1, "devicePro)", base::ErrorKind::kFormat,
+       "the file ends early, before any event"},
+      {R"({"schemaVersion": 1, "deviceProperties": [{"id": 0)", base::ErrorKind::kFormat,
+       "the file ends early, before any event"},
+      {std::string("\x8B\x03[]\x99{\"\x01", 8), base::ErrorKind::kFormat, "not JSON"},
       {"{{{{{{[[[[", base::ErrorKind::kFormat, "not JSON"},
       {"   \n ", base::ErrorKind::kFormat, "not JSON"},
   };
@@ -264,15 +275,51 @@ class EndlessSource final : public base::ByteSource {
 };
 
 TEST(KinetoDamage, GivesUpOnEndlessGarbage) {
-  for (const char* pattern : {"garbage ", "{", "{\"a\": ", "x]}{\n"}) {
+  StreamOptions options;
+  options.patience = 1 << 20;
+  for (const char* pattern : {"garbage ", "{", "[", "\"", " ", "{\"a\": ", "x]}{\n"}) {
     EndlessSource source(pattern);
-    const auto traces = import_stream(source, {});
+    const auto traces = import_stream(source, options);
     ASSERT_FALSE(traces.has_value()) << pattern;
     EXPECT_EQ(traces.error().kind, base::ErrorKind::kFormat) << pattern;
-    EXPECT_LT(source.given(), 300U << 20) << pattern;
+    EXPECT_FALSE(traces.error().expected.empty());
+    EXPECT_LT(source.given(), 6U << 20) << pattern;
   }
   EndlessSource source("[]");
-  EXPECT_EQ(import_stream(source, {}).error().kind, base::ErrorKind::kEmpty);
+  EXPECT_EQ(import_stream(source, options).error().kind, base::ErrorKind::kEmpty);
+}
+
+// Whatever a byte of an event is turned into: nothing is lost without being counted as lost. Left
+// out are the values that any text may stand in: category, name and the arguments.
+TEST(KinetoDamage, AFlippedByteLosesNothingSilently) {
+  const std::vector<std::string> events = {
+      op_event("aten::a", "1", "2"), op_event("aten::b", "3", "4"), op_event("aten::c", "5", "6")};
+  const std::string text = trace_of(events);
+  const std::size_t begin = text.find(events[1]);
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t category = text.find("cpu_op", begin);
+  for (std::size_t i = begin; i < begin + events[1].size(); ++i) {
+    if (i + 2 >= category && i < category + 6) continue;
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(static_cast<unsigned char>(damaged[i]) ^ (1U << bit));
+      for (const std::size_t block : {std::size_t{7}, std::size_t{100000}}) {
+        const model::RankTimeline t = import_one(damaged, block);
+        const bool all = t.host_ops.size() == 3;
+        EXPECT_TRUE(all || t.stats.lost_data())
+            << "byte " << i - begin << " of the event is " << damaged[i] << ", blocks of " << block;
+      }
+    }
+  }
+}
+
+TEST(KinetoDamage, TextBehindATraceIsNoDataLoss) {
+  const std::string trace = trace_of({op_event("a", "1", "2")});
+  const model::RankTimeline t = import_one(trace + "garbage {");
+  EXPECT_THAT(counter_lines(t), ElementsAre("trailing_text=1"));
+  EXPECT_FALSE(t.stats.lost_data());
+  EXPECT_EQ(t.stats.counters()[0].help, "10 bytes after the end of the trace ignored");
+  EXPECT_EQ(t.stats.counters()[0].first_offset, static_cast<std::int64_t>(trace.rfind('}') + 1));
 }
 
 }  // namespace

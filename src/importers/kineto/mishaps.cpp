@@ -45,6 +45,8 @@ constexpr MishapKind kKinds[] = {
      "events without a name: dropped"},
     {Mishap::kMissingPhase, "missing_phase", StatSeverity::kDataLoss,
      "events that do not say what they are (no ph): dropped"},
+    {Mishap::kMissingCategory, "missing_category", StatSeverity::kDataLoss,
+     "events that do not say what they are (no cat): dropped"},
     {Mishap::kUnknownCategory, "unknown_category", StatSeverity::kInfo,
      "events of categories that no analysis uses"},
     {Mishap::kUnknownPhase, "unknown_phase", StatSeverity::kInfo, "events of an unknown kind (ph)"},

@@ -48,6 +48,7 @@ enum class Mishap : std::uint8_t {
   kMissingDuration,
   kMissingName,
   kMissingPhase,
+  kMissingCategory,
   kUnknownCategory,
   kUnknownPhase,
   kUnmatchedBegin,
@@ -68,6 +69,9 @@ class MishapCounts {
   void merge(const MishapCounts& other);
   [[nodiscard]] std::int64_t count(Mishap what) const {
     return count_[static_cast<std::size_t>(what)];
+  }
+  [[nodiscard]] std::int64_t first(Mishap what) const {
+    return first_[static_cast<std::size_t>(what)];
   }
   // Adds the non-zero ones to `stats`.
   void report(model::ImportStats& stats) const;

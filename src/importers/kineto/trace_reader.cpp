@@ -10,9 +10,6 @@
 namespace pyrometer::importers::kineto {
 namespace {
 
-// Text without an event after which a file is given up: of no use, and of whatever kind.
-constexpr std::int64_t kMaxForeignBytes = 64 << 20;
-constexpr std::int64_t kMaxPreambleBytes = 256 << 20;
 constexpr std::size_t kFirstWindow = 4096;
 constexpr std::size_t kLargestWindow = std::size_t{1} << 40;  // no bound any more
 constexpr std::size_t kMaxCapture = 8 << 20;
@@ -21,6 +18,15 @@ constexpr std::size_t kMaxKey = 1024;
 constexpr std::size_t kMaxLookahead = 64 * 1024;  // white space that may follow a bracket
 constexpr std::size_t kMaxDocuments = 4096;       // in one file; the rest joins the last
 
+// Offsets in the source are those of packed bytes; those of the trace are of its text.
+std::string describe_cut(const base::Error& source_error) {
+  std::string text = source_error.message;
+  if (source_error.offset >= 0) {
+    text += ", at byte " + std::to_string(source_error.offset) + " of the packed data";
+  }
+  return text + "; what follows is missing";
+}
+
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
   return at;
@@ -28,7 +34,8 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-TraceReader::TraceReader() : assembler_(std::make_unique<RankAssembler>()) {}
+TraceReader::TraceReader(std::int64_t patience)
+    : patience_(patience), assembler_(std::make_unique<RankAssembler>()) {}
 
 void TraceReader::feed(char* text, std::size_t size) {
   char* begin = text;
@@ -69,7 +76,9 @@ void TraceReader::add_chunk(std::size_t decoder, const ChunkRows& rows, std::siz
 }
 
 bool TraceReader::hopeless() const {
-  const bool too_much = foreign_bytes_ > kMaxForeignBytes || offset_ > kMaxPreambleBytes;
+  // Sound JSON may be a trace with much before its events.
+  constexpr std::int64_t kSoundFactor = 4;
+  const bool too_much = foreign_bytes_ > patience_ || offset_ > kSoundFactor * patience_;
   return too_much && traces_.empty() && assembler_->events() == 0;
 }
 
@@ -102,10 +111,12 @@ std::size_t TraceReader::run(char* text, std::size_t size, bool at_end) {
 }
 
 // Foreign text is counted once for each stretch of it.
-std::size_t TraceReader::pass_over(std::size_t at, std::size_t count) {
+std::size_t TraceReader::pass_over(std::string_view text, std::size_t at, std::size_t count) {
+  only_zeros_ = only_zeros_ && text.substr(at, count).find_first_not_of('\0') >= count;
   if (!in_foreign_) {
     document_mishaps_.add(Mishap::kForeignText, offset_of(at));
     if (first_foreign_ < 0) first_foreign_ = offset_of(at);
+    last_foreign_ = offset_of(at);
   }
   in_foreign_ = true;
   foreign_bytes_ += static_cast<std::int64_t>(count);
@@ -118,7 +129,7 @@ std::size_t TraceReader::step_outside(std::string_view text, std::size_t at, boo
   if (c != '{' && c != '[') {
     if (offset_of(at) == 0 && text.substr(at).starts_with("\xEF\xBB\xBF")) return at + 3;
     const std::size_t next = text.find_first_of("{[", at);
-    return pass_over(at, std::min(next, text.size()) - at);
+    return pass_over(text, at, std::min(next, text.size()) - at);
   }
   const std::size_t inside = skip_space(text, at + 1);
   // begins_event() looks at a key and the colon behind it.
@@ -133,13 +144,13 @@ std::size_t TraceReader::step_outside(std::string_view text, std::size_t at, boo
       begin_events();
       return at;
     }
-    if (next != '"' && next != '}') return pass_over(at, 1);
+    if (next != '"' && next != '}') return pass_over(text, at, 1);
     begin_document();
     in_object_ = true;
     state_ = State::kMembers;
     return at + 1;
   }
-  if (next != ']' && (next != '{' || !begins_event(text, inside))) return pass_over(at, 1);
+  if (next != ']' && (next != '{' || !begins_event(text, inside))) return pass_over(text, at, 1);
   begin_document();
   begin_events();
   return at + 1;
@@ -161,7 +172,7 @@ std::size_t TraceReader::step_members(std::string_view text, std::size_t at, boo
       return at;
     }
   }
-  return pass_over(at, 1);
+  return pass_over(text, at, 1);
 }
 
 std::size_t TraceReader::step_key(std::string_view text, std::size_t at, bool at_end) {
@@ -171,10 +182,14 @@ std::size_t TraceReader::step_key(std::string_view text, std::size_t at, bool at
   while (end < window.size() && window[end] != '"' && window[end] != '\n') {
     end += window[end] == '\\' ? 2 : 1;
   }
-  if (end >= window.size()) return short_of_text ? kNeedMore : pass_over(at, 1);
+  if (end >= window.size()) {
+    if (short_of_text) return kNeedMore;
+    return window.size() == text.size() ? text.size() : pass_over(text, at, 1);
+  }
   const std::size_t colon = skip_space(text, end + 1);
   if (colon >= text.size() && !at_end && colon - end < kMaxLookahead) return kNeedMore;
-  if (window[end] != '"' || colon >= text.size() || text[colon] != ':') return pass_over(at, 1);
+  if (window[end] != '"' || colon >= text.size() || text[colon] != ':')
+    return pass_over(text, at, 1);
   const std::size_t value = skip_space(text, colon + 1);
   if (value >= text.size() && !at_end && value - colon < kMaxLookahead) return kNeedMore;
   in_foreign_ = false;
@@ -259,10 +274,14 @@ std::size_t TraceReader::step_events(char* text, std::size_t size, std::size_t a
     const bool was_lost = list_state_ == ListState::kLost;
     const ChunkParser::End end = parser_.parse(chunk, list_state_, rows_);
     if (was_lost && rows_.events == 0) foreign_bytes_ += static_cast<std::int64_t>(end.consumed);
+    if (rows_.mishaps.count(Mishap::kForeignText) > 0 && first_foreign_ < 0) {
+      first_foreign_ = last_foreign_ = rows_.mishaps.first(Mishap::kForeignText);
+    }
     take_tables(0, rows_);
     assembler_->add(rows_, 0, tables_[0]);
     at += end.consumed;
     if (end.list_ended) {
+      saw_empty_list_ = saw_empty_list_ || assembler_->events() == 0;
       if (in_object_) {
         state_ = State::kMembers;
       } else {
@@ -282,7 +301,6 @@ void TraceReader::begin_events() {
   list_state_ = ListState::kFirst;
   window_ = kFirstWindow;
   in_foreign_ = false;
-  saw_list_ = true;
 }
 
 void TraceReader::begin_document() {
@@ -301,6 +319,7 @@ void TraceReader::end_document(std::size_t at) {
     foreign_bytes_ += size;
     return;
   }
+  document_end_ = document_offset_;
   assembler_->add_mishaps(document_mishaps_);
   traces_.push_back(assembler_->finish(metadata_, size));
   document_mishaps_ = {};
@@ -314,14 +333,22 @@ base::Result<std::vector<ImportedTrace>> TraceReader::finish(const base::Error* 
   const std::size_t done = run(rest_.data(), size, /*at_end=*/true);
   offset_ += static_cast<std::int64_t>(done);
   const bool cut_off = state_ != State::kOutside && !bare_events_;
+  cut_in_events_ = state_ == State::kEvents;
+  cut_in_members_ = cut_off && !cut_in_events_;
   if (cut_off && source_error == nullptr && assembler_->count(Mishap::kTruncatedFile) == 0) {
     document_mishaps_.add(Mishap::kTruncatedFile, offset_);
   }
   end_document(0);
   if (traces_.empty()) return base::fail(nothing_found(source_error));
+  // What lies behind the last trace is no part of it, and no loss.
+  if (first_foreign_ >= 0 && last_foreign_ >= document_end_) {
+    traces_.back().timeline.stats.add(
+        "trailing_text", model::StatSeverity::kInfo, document_end_,
+        std::to_string(offset_ - document_end_) + " bytes after the end of the trace ignored");
+  }
   if (source_error != nullptr) {
     traces_.back().timeline.stats.add("damaged_input", model::StatSeverity::kDataLoss, offset_,
-                                      source_error->message + "; what follows is missing");
+                                      describe_cut(*source_error));
   }
   return std::move(traces_);
 }
@@ -334,10 +361,22 @@ base::Error TraceReader::nothing_found(const base::Error* source_error) const {
     error.kind = base::ErrorKind::kEmpty;
     error.message = "the file is empty";
     error.advice = "Was the disk full, or the run ended, when it was written";
-  } else if (saw_list_ && (saw_key_ || first_foreign_ < 0)) {  // noise may hold a "[]" by chance
+  } else if (first_foreign_ < 0 && (cut_in_events_ || cut_in_members_)) {
+    error.kind = base::ErrorKind::kFormat;
+    error.offset = offset_;
+    error.message = cut_in_members_ ? "the file ends early, before any event"
+                                    : "the file ends early, inside its first event";
+    error.expected = cut_in_members_ ? "a \"traceEvents\" list" : "the rest of the event";
+    error.advice = "Copy the file again; was the run ended, or the disk full, when it was written";
+  } else if (saw_empty_list_ && (saw_key_ || first_foreign_ < 0)) {
+    // Else noise that holds a "[]" by chance.
     error.kind = base::ErrorKind::kEmpty;
     error.message = "the trace has no events";
     error.advice = "Record at least one step: a schedule that is never stepped records nothing";
+  } else if (only_zeros_ && first_foreign_ >= 0) {
+    error.kind = base::ErrorKind::kEmpty;
+    error.message = "nothing but zero bytes";
+    error.advice = "It is an empty tar archive, or a file that was never written to the disk";
   } else {
     error.kind = base::ErrorKind::kFormat;
     error.offset = std::max<std::int64_t>(first_foreign_, 0);

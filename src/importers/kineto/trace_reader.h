@@ -20,7 +20,8 @@ namespace pyrometer::importers::kineto {
 // without an array, several of these one after the other, and foreign text in between.
 class TraceReader {
  public:
-  TraceReader();
+  // `patience`: bytes of text without an event after which a file is given up.
+  explicit TraceReader(std::int64_t patience);
 
   // Bytes that must be writable before and after the text given to feed().
   static constexpr std::size_t kHeadroom = 64 * 1024;
@@ -76,7 +77,7 @@ class TraceReader {
   void begin_events();
   void begin_document();
   void end_document(std::size_t at);
-  std::size_t pass_over(std::size_t at, std::size_t count);
+  std::size_t pass_over(std::string_view text, std::size_t at, std::size_t count);
   [[nodiscard]] std::int64_t offset_of(std::size_t at) const;
   [[nodiscard]] base::Error nothing_found(const base::Error* source_error) const;
 
@@ -87,9 +88,15 @@ class TraceReader {
   std::int64_t offset_ = 0;  // of the text being run over, in the file
   std::int64_t foreign_bytes_ = 0;
   std::int64_t first_foreign_ = -1;
+  std::int64_t last_foreign_ = -1;  // where the last stretch of it begins
+  std::int64_t document_end_ = 0;   // of the last one with events
+  std::int64_t patience_;
   bool in_foreign_ = false;
-  bool saw_list_ = false;
-  bool saw_key_ = false;  // "traceEvents"
+  bool only_zeros_ = true;       // of what is foreign
+  bool saw_empty_list_ = false;  // one that was closed
+  bool cut_in_events_ = false;   // the text ends inside a list of events
+  bool cut_in_members_ = false;  // the text ends inside a document but outside its events
+  bool saw_key_ = false;         // "traceEvents"
   bool saw_document_ = false;
 
   // The value being passed over or captured.
