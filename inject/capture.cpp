@@ -134,9 +134,10 @@ bool Capture::claim() {
   return true;
 }
 
-bool Capture::switch_on(CaptureReason reason) {
-  ring::Writer& writer = *writer_.load(std::memory_order_relaxed);
-  // Records carry the clock that is set when they are made: first of all, then.
+// CUPTI's clock, thread ids and buffers, once at the start and once after another client had it.
+// Not at every switch of the duty cycle: both are documented as unsafe then, and with CUPTI 13.0.1
+// setting the clock again while work is under way crashed the program in a thread of CUPTI's own.
+cupti::Result Capture::set_up() {
   own_clock_ = api_.register_timestamp_callback != nullptr &&
                api_.register_timestamp_callback(&ring::monotonic_ns) == cupti::kSuccess;
   if (own_clock_) {
@@ -147,10 +148,20 @@ bool Capture::switch_on(CaptureReason reason) {
   if (api_.get_thread_id_type(&foreign_thread_id_type_) != cupti::kSuccess) {
     foreign_thread_id_type_ = 0;
   }
-  api_.set_thread_id_type(cupti::kThreadIdSystem);
+  if (foreign_thread_id_type_ != cupti::kThreadIdSystem) {
+    api_.set_thread_id_type(cupti::kThreadIdSystem);
+  }
+  const cupti::Result result = api_.register_callbacks(&buffer_requested, &buffer_completed);
+  set_up_ = result == cupti::kSuccess;
+  return result;
+}
+
+bool Capture::switch_on(CaptureReason reason) {
+  ring::Writer& writer = *writer_.load(std::memory_order_relaxed);
+  // Records carry the clock that is set when they are made: first of all, then.
+  cupti::Result result = set_up_ ? cupti::kSuccess : set_up();
   first_on_ = first_on_ == 0 ? ring::monotonic_ns() : first_on_;
   on_ = true;
-  cupti::Result result = api_.register_callbacks(&buffer_requested, &buffer_completed);
   for (const cupti::Kind kind : kKinds) {
     result = result == cupti::kSuccess ? api_.enable(kind) : result;
   }
@@ -242,10 +253,13 @@ void Capture::drain() {
     }
   }
   flush(cupti::kFlushForced);
+  set_up_ = false;
   if (own_clock_) {
     api_.register_timestamp_callback(&real_time_ns);
   }
-  api_.set_thread_id_type(foreign_thread_id_type_);
+  if (foreign_thread_id_type_ != cupti::kThreadIdSystem) {
+    api_.set_thread_id_type(foreign_thread_id_type_);
+  }
 }
 
 void Capture::forget_after_fork() {

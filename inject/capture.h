@@ -51,6 +51,7 @@ class Capture final : public WorkerTasks {
   // Before the worker runs, then on it.
   bool open(ring::Writer& writer);
   bool claim();
+  cupti::Result set_up();
   bool switch_on(ring::CaptureReason reason);
   void switch_off(ring::WriterState state, ring::CaptureReason reason);
   void note_capture(std::uint64_t time, bool on, ring::CaptureReason reason);
@@ -68,6 +69,7 @@ class Capture final : public WorkerTasks {
   VersionTraits traits_{};
   ApiCalls calls_{};
   bool has_calls_ = false;
+  bool set_up_ = false;     // CUPTI has our clock, thread ids and buffers
   bool own_clock_ = false;  // CUPTI writes CLOCK_MONOTONIC
   std::uint32_t foreign_thread_id_type_ = 0;
   ClockConversion clock_;

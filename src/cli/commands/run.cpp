@@ -15,6 +15,7 @@
 
 #include "cli/install_paths.h"
 #include "cli/message.h"
+#include "cli/price_range.h"
 #include "cli/values.h"
 #include "monitor/session.h"
 #include "ring/layout.h"
@@ -155,10 +156,11 @@ std::vector<OptionGroup> RunCommand::options() {
                             .long_name = "quiet",
                             .help = "say nothing but errors; the recording is written all the same",
                             .set = set_true(quiet_)});
-  report.options.push_back({.long_name = "price",
-                            .value = "USD",
-                            .help = "price of one GPU for one hour",
-                            .set = set_amount(price_)});
+  report.options.push_back(
+      {.long_name = "price",
+       .value = "USD",
+       .help = "price of one GPU for one hour",
+       .set = set_amount(price_, kLowestPrice, kHighestPrice, std::string(kPriceRange))});
   report.options.push_back({.long_name = "config",
                             .value = "FILE",
                             .help = "read defaults from FILE instead of "
