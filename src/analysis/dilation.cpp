@@ -136,7 +136,8 @@ void estimate_dilation(const model::RankTimeline& t, model::RankAnalysis& a) {
   d.available = t.has_host_events();
   if (!d.available || t.run != nullptr) {
     d.available = false;
-    d.unavailable = t.run != nullptr ? "recorded without a profiler" : "no host events in the trace";
+    d.unavailable =
+        t.run != nullptr ? "recorded without a profiler" : "no host events in the trace";
     set_facts(d, a.facts);
     a.dilation = std::move(d);
     return;

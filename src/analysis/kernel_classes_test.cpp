@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         MatrixCase{"fmha_cutlassF_f32_aligned_64x64_rf_sm75(PyTorchMemEffAttention::x<float>)",
                    kAttention, kNo, MathType::kFp32},
         MatrixCase{"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x128",
-                   kAttention, kYes, MathType::kFp16},
+                   kAttention, kYes, MathType::kHalf},
         MatrixCase{"void vllm::paged_attention_v1_kernel<__half, 128>(x)", kAttention,
                    MatrixUnits::kUnknown, MathType::kFp16}));
 

@@ -167,8 +167,8 @@ void set_math_shares(const Sums& sums, FactWriter& facts) {
   share(FactId::kKernelsFp32MathShare, time(MathType::kFp32));
   share(FactId::kKernelsTf32MathShare, time(MathType::kTf32));
   share(FactId::kKernelsHalfMathShare, time(MathType::kFp16) + time(MathType::kBf16) +
-                                           time(MathType::kFp8) + time(MathType::kFp4) +
-                                           time(MathType::kInt8));
+                                           time(MathType::kHalf) + time(MathType::kFp8) +
+                                           time(MathType::kFp4) + time(MathType::kInt8));
   share(FactId::kKernelsUnknownMathShare, time(MathType::kUnknown));
   const auto units = [&](MatrixUnits u) {
     return static_cast<double>(sums.by_units[static_cast<std::size_t>(u)]);

@@ -31,6 +31,7 @@ enum class MathType : std::uint8_t {
   kTf32,
   kFp16,
   kBf16,
+  kHalf,  // FP16 or BF16: the kernel's name does not say which
   kFp8,
   kFp4,
   kInt8,

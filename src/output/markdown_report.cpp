@@ -1,6 +1,7 @@
 #include "output/markdown_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -137,7 +138,7 @@ std::string head_of(const Report& report) {
 
 std::string waterfall_of(const Report& report) {
   const cost::Usage usage = cost::usage_of(report.job);
-  const WaterfallView view = view_of(report.job.causes, usage.step_causes);
+  const WaterfallView view = view_of(report.job, usage.step_causes);
   if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
   const std::optional<double> step = usage.step_ns();
   const auto whole = static_cast<double>(view.total);
@@ -167,7 +168,17 @@ std::string waterfall_of(const Report& report) {
          .step_time = half->step_time,
          .tenths = half->tenths},
         true);
-    for (const WaterfallRow& row : half->rows) add(row, false);
+    for (const WaterfallRow& row : half->rows) {
+      add(row, false);
+      for (const WaterfallPart& part : row.parts) {
+        const double share = static_cast<double>(part.time) / whole;
+        add({.label = "… of it " + part.label,
+             .time = part.time,
+             .step_time = part.time,
+             .tenths = std::min<std::int64_t>(row.tenths, std::llround(share * 1000))},
+            false);
+      }
+    }
   }
   out += "\n";
   for (const std::string& note : waterfall_notes(report)) out += escaped(note) + "\n\n";
@@ -192,6 +203,7 @@ std::string finding_of(std::size_t number, const model::Finding& finding, const 
   } else if (!finding.no_prediction.empty()) {
     out += "- not predicted: " + escaped(finding.no_prediction) + "\n";
   }
+  if (!finding.order.empty()) out += "- order: " + escaped(finding.order) + "\n";
   for (const std::string& where : finding.where) out += "- where: " + escaped(where) + "\n";
   out += "\n";
   if (!finding.fix.empty()) out += escaped(finding.fix) + "\n\n";
@@ -203,6 +215,10 @@ std::string findings_of(const Report& report, const TextStyle& style) {
   const auto& findings = report.diagnosis.findings;
   std::string out;
   if (no_finding_above_info(report.diagnosis)) out += escaped(describe_health(report)) + "\n\n";
+  const auto causes = std::count_if(findings.begin(), findings.end(), [](const model::Finding& f) {
+    return f.severity != model::Severity::kInfo;
+  });
+  if (causes > 1) out += escaped(kOrder) + "\n\n";
   std::string rest;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const bool shown = i < static_cast<std::size_t>(std::max(0, style.max_findings));

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "output/code_lines.h"
 #include "output/display.h"
 
 namespace pyrometer::output {
@@ -166,16 +167,19 @@ void Page::labelled(int indent, int label_width, std::string_view label,
   out_ += std::string_view(beside.out_).substr(static_cast<std::size_t>(column));
 }
 
-void Page::code(int indent, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string row(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    for (std::size_t tab = row.find('\t'); tab != std::string::npos; tab = row.find('\t')) {
-      row.replace(tab, 1, "    ");
-    }
-    line({{spaces(indent)}, {row, Ink::kInfo}});
+void Page::code(int indent, int least, std::string_view text) {
+  std::string code(text);
+  for (std::size_t tab = code.find('\t'); tab != std::string::npos; tab = code.find('\t')) {
+    code.replace(tab, 1, "    ");
   }
+  constexpr int kNoLimit = 1 << 20;
+  std::vector<std::string> rows = fit_code(code, kNoLimit);
+  const auto wide = [&](const std::string& row) { return indent + display_width(row) > width_; };
+  if (std::any_of(rows.begin(), rows.end(), wide)) {
+    indent = std::min(indent, least);
+    rows = fit_code(code, width_ - indent);
+  }
+  for (const std::string& row : rows) line({{spaces(indent)}, {row, Ink::kInfo}});
 }
 
 void Page::table(int indent, const Table& table) {
@@ -197,6 +201,15 @@ void Page::table(int indent, const Table& table) {
   for (const std::vector<std::string>& cells : table.rows) {
     put([&](std::size_t i) { return cells[i]; }, Ink::kPlain);
   }
+  std::string left_out;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool kept =
+        std::find(layout.columns.begin(), layout.columns.end(), i) != layout.columns.end();
+    if (kept || table.columns[i].title.empty()) continue;
+    left_out += (left_out.empty() ? "" : ", ") + table.columns[i].title;
+  }
+  if (left_out.empty()) return;
+  paragraph(indent, indent, {{"No room at this width for: " + left_out + ".", Ink::kFaint}});
 }
 
 }  // namespace pyrometer::output

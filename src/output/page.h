@@ -45,8 +45,9 @@ class Page {
   void paragraph(int indent, int hang, const std::vector<Span>& spans);
   // A label in a column of its own, and text wrapped beside it.
   void labelled(int indent, int label_width, std::string_view label, const std::vector<Span>& text);
-  // Code, line by line as it is, so that it can be copied.
-  void code(int indent, std::string_view text);
+  // Code that can be copied, indented by `indent`; by `least` where it is too wide for that, and
+  // then broken where the language allows it (fit_code).
+  void code(int indent, int least, std::string_view text);
   void table(int indent, const Table& table);
 
   [[nodiscard]] std::string take() { return std::move(out_); }

@@ -39,10 +39,18 @@ TEST(Page, ColoursOnlyWhenAskedAndNeverFromTheText) {
   EXPECT_EQ(on.take(), "\x1b[1;31mx\uFFFD\x1b[0m\n");
 }
 
-TEST(Page, CodeStaysAsItIs) {
+TEST(Page, CodeStaysAsItIsWhereItFits) {
   Page page(plain(40));
-  page.code(4, "for x in y:\n\tf(" + std::string(60, 'x') + ")");
-  EXPECT_EQ(page.take(), "    for x in y:\n        f(" + std::string(60, 'x') + ")\n");
+  page.code(14, 3, "for x in y:\n\tf(x)");
+  EXPECT_EQ(page.take(), "              for x in y:\n                  f(x)\n");
+}
+
+TEST(Page, CodeThatIsTooWideMovesToTheLeftAndBreaks) {
+  Page page(plain(40));
+  page.code(14, 3, "with torch.inference_mode():\n    f(x)");
+  EXPECT_EQ(page.take(), "   with torch.inference_mode():\n       f(x)\n");
+  page.code(14, 3, "batch = batch.to(device, non_blocking=True)");
+  EXPECT_EQ(page.take(), "   batch = batch.to(device,\n       non_blocking=True)\n");
 }
 
 Table sample_table() {

@@ -54,9 +54,7 @@ TEST(TextReport, FitsEveryWidthAndHoldsNoControlCharacters) {
           const std::string text = rendered(sample, "text", style, cost::Price{2.5, "--price"});
           for (const std::string& line : lines_of(text)) {
             EXPECT_EQ(printable(line, unicode), line);
-            const bool code = line.find("num_workers=8") != std::string::npos ||
-                              line.find("loader = DataLoader") != std::string::npos;
-            EXPECT_TRUE(code || display_width(line) <= std::clamp(width, 40, 160)) << line;
+            EXPECT_LE(display_width(line), std::clamp(width, 40, 160)) << line;
             EXPECT_FALSE(line.ends_with(' ')) << line;
           }
         }
@@ -103,13 +101,15 @@ TEST(TextReport, SaysWhatMatters) {
   EXPECT_THAT(text, HasSubstr("1 × NVIDIA H200 · rank 0 · 12 steps · 372 ms window"));
   EXPECT_THAT(text, HasSubstr("31.0 ms as recorded, 28.4 ms (27.9–29.1 ms) without the profiler"));
   EXPECT_THAT(text, HasSubstr("1. CRITICAL: The data loader runs in the training process"));
-  EXPECT_THAT(text, HasSubstr("28.4 ms → 10.1–13.2 ms per step, 2.2–2.8× as fast"));
+  EXPECT_THAT(text,
+              HasSubstr("28.4 ms → 11.0 ms per step (10.1–13.2 ms), 2.6× as fast (2.2–2.8×)"));
   EXPECT_THAT(text, HasSubstr("54–64% of the step: $32–39 a day on 1 GPU"));
   EXPECT_THAT(text, HasSubstr("All fixes together"));
   EXPECT_THAT(text, HasSubstr("DATA LOST 3 × negative_duration, first at byte 4711"));
   EXPECT_THAT(text, HasSubstr("3 checks not judged"));
   EXPECT_THAT(text, HasSubstr("2 more findings"));
-  EXPECT_THAT(text, HasSubstr("they are 1.6% off"));
+  EXPECT_THAT(text,
+              HasSubstr("replayed unchanged: 1.6% off the recorded time, so the replay stands"));
 }
 
 TEST(TextReport, WithoutAPriceThereIsNoMoney) {
@@ -203,7 +203,9 @@ TEST(WaterfallView, FoldsSmallCausesUnlessThereIsOnlyOne) {
   at(causes, model::Cause::kCopyD2h) = 2;
   at(causes, model::Cause::kIdleGc) = 3;
   at(causes, model::Cause::kIdleHost) = 2;
-  const WaterfallView view = view_of(causes, causes);
+  model::JobAnalysis job;
+  job.causes = causes;
+  const WaterfallView view = view_of(job, causes);
   ASSERT_EQ(view.busy.rows.size(), 2U);
   EXPECT_EQ(view.busy.rows[1].label, "other busy time");
   EXPECT_EQ(view.busy.rows[1].time, 3);
@@ -212,6 +214,28 @@ TEST(WaterfallView, FoldsSmallCausesUnlessThereIsOnlyOne) {
   EXPECT_EQ(view.idle.rows[1].label, "other host code");
   EXPECT_EQ(view.busy.time + view.idle.time, view.total);
   EXPECT_EQ(view.busy.tenths + view.idle.tenths, 1000);
+}
+
+TEST(WaterfallView, SaysWhatPartsOfARowLikelyAre) {
+  model::JobAnalysis job;
+  at(job.causes, model::Cause::kComputeTensor) = 500;
+  at(job.causes, model::Cause::kIdleHost) = 400;
+  at(job.causes, model::Cause::kCopyD2h) = 100;
+  model::InferredRegion region;
+  region.cause = model::Cause::kIdleCheckpoint;
+  at(region.causes, model::Cause::kIdleHost) = 120;
+  at(region.causes, model::Cause::kCopyD2h) = 90;
+  at(region.causes, model::Cause::kComputeTensor) = 50;  // ran meanwhile: nothing lost
+  job.ranks.resize(2);
+  for (model::RankAnalysis& rank : job.ranks) rank.pauses.inferred = {region};
+  const WaterfallView view = view_of(job, job.causes);
+  ASSERT_TRUE(has_parts(view));
+  EXPECT_TRUE(view.busy.rows[0].parts.empty());
+  ASSERT_EQ(view.busy.rows[1].parts.size(), 1U);
+  EXPECT_EQ(view.busy.rows[1].parts[0].time, 180);
+  ASSERT_EQ(view.idle.rows[0].parts.size(), 1U);
+  EXPECT_EQ(view.idle.rows[0].parts[0].label, "likely checkpoint");
+  EXPECT_EQ(view.idle.rows[0].parts[0].time, 240);
 }
 
 }  // namespace

@@ -125,13 +125,16 @@ std::string describe_files(const Report& report) {
 StepTime step_time(const Report& report) {
   StepTime time;
   const model::RankAnalysis* pace = nullptr;
-  for (const model::RankAnalysis& rank : report.job.ranks) {
+  for (std::size_t r = 0; r < report.job.ranks.size(); ++r) {
+    const model::RankAnalysis& rank = report.job.ranks[r];
     if (rank.steps.steps.empty()) continue;
-    const auto key = [](const model::RankAnalysis& r) {
-      return std::pair(r.replay.available ? r.replay.corrected_ns : 0.0,
-                       static_cast<double>(r.steps.stats.mean));
+    const auto key = [](const model::RankAnalysis& one) {
+      return std::pair(one.replay.available ? one.replay.corrected_ns : 0.0,
+                       static_cast<double>(one.steps.stats.mean));
     };
-    if (pace == nullptr || key(rank) > key(*pace)) pace = &rank;
+    if (pace != nullptr && key(rank) <= key(*pace)) continue;
+    pace = &rank;
+    if (report.job.ranks.size() > 1) time.rank = report.timeline.ranks[r].info.rank;
   }
   if (pace == nullptr) return time;
   time.known = true;
@@ -161,7 +164,8 @@ std::string describe_step_time(const Report& report) {
   if (!same_within(time.low_ns, time.high_ns, kSame)) {
     text += " (" + format_duration_range(time.low_ns, time.high_ns) + ")";
   }
-  return text + " without the profiler";
+  text += " without the profiler";
+  return time.rank < 0 ? text : text + fmt::format("; of rank {}, the slowest", time.rank);
 }
 
 std::string sentence(std::string text) {
@@ -173,102 +177,14 @@ std::string sentence(std::string text) {
   return text;
 }
 
-namespace {
-
-std::vector<std::string> unattributed_notes(const Report& report) {
-  std::map<std::string, model::DurationNs> by_reason;
-  for (const model::RankAnalysis& rank : report.job.ranks) {
-    for (const model::DeviceWaterfall& device : rank.waterfall.devices) {
-      for (const model::UnattributedReason& r : device.unattributed) by_reason[r.reason] += r.time;
-    }
-  }
-  const auto whole = static_cast<double>(model::total(report.job.causes));
-  std::vector<std::string> notes;
-  for (const auto& [reason, time] : by_reason) {
-    const double share = static_cast<double>(time) / whole;
-    constexpr double kWorthSaying = 0.005;
-    if (share < kWorthSaying) continue;
-    notes.push_back(sentence(fmt::format("Unattributed, {}: {}", format_percent(share), reason)));
-  }
-  return notes;
-}
-
-// Pauses that the trace has no range for. The waterfall counts them as what the host did then, the
-// findings by what they are: the reader has to be able to tell both together.
-std::vector<std::string> inferred_notes(const Report& report) {
-  model::CauseTimes inferred{};
-  model::DurationNs windows = 0;
-  for (const model::RankAnalysis& rank : report.job.ranks) {
-    windows += rank.steps.window.length();
-    for (const model::InferredRegion& region : rank.pauses.inferred) {
-      model::at(inferred, region.cause) += region.span.length();
-    }
-  }
-  std::vector<std::string> notes;
-  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
-    const double share =
-        windows > 0 ? static_cast<double>(inferred[i]) / static_cast<double>(windows) : 0;
-    constexpr double kWorthSaying = 0.01;
-    if (share < kWorthSaying) continue;
-    const std::string title(model::cause_info(static_cast<model::Cause>(i)).title);
-    notes.push_back("Recognised by its pattern, without a range in the trace: " + title + ", " +
-                    format_percent(share) +
-                    " of the time. The rows above count it as what the host did then.");
-  }
-  return notes;
-}
-
-}  // namespace
-
-std::vector<std::string> waterfall_notes(const Report& report) {
-  std::vector<std::string> notes = unattributed_notes(report);
-  for (std::string& note : inferred_notes(report)) notes.push_back(std::move(note));
-  const bool communicates = model::at(report.job.causes, model::Cause::kCommTransfer) > 0;
-  const bool skew_known =
-      std::any_of(report.job.ranks.begin(), report.job.ranks.end(),
-                  [](const model::RankAnalysis& rank) { return rank.waterfall.skew_known; });
-  if (communicates && !skew_known) {
-    notes.emplace_back(
-        "How much of the communication is waiting for a later rank is not known: "
-        "that takes the traces of several ranks.");
-  }
-  const cost::Usage usage = cost::usage_of(report.job);
-  const auto whole = static_cast<double>(usage.gpu_time);
-  const auto in_steps = static_cast<double>(model::total(usage.step_causes));
-  constexpr double kAlmostAll = 0.99;
-  if (usage.gpu_steps > 0 && in_steps < kAlmostAll * whole) {
-    notes.push_back(
-        fmt::format("The steps cover {} of the window: shares are of the whole window, "
-                    "times per step of the steps alone.",
-                    format_percent(in_steps / whole)));
-  }
-  const StepTime time = step_time(report);
-  double host_idle = 0;
-  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
-    const auto cause = static_cast<model::Cause>(i);
-    const bool idle = model::cause_info(cause).group == model::CauseGroup::kIdle;
-    if (idle && cause != model::Cause::kIdleDevice) {
-      host_idle += static_cast<double>(report.job.causes[i]);
-    }
-  }
-  constexpr double kMuchProfiler = 0.97;
-  constexpr double kMuchIdle = 0.05;
-  if (time.corrected && time.without_profiler_ns < kMuchProfiler * time.recorded_ns &&
-      host_idle > kMuchIdle * whole) {
-    notes.emplace_back(
-        "The profiler slows the host down, so the idle shares are upper bounds; predictions "
-        "are made on the time without it.");
-  }
-  return notes;
-}
-
 std::string describe_prediction(const model::Prediction& prediction) {
-  const double low = std::min(prediction.low_ns, prediction.high_ns);
-  const double high = std::max(prediction.low_ns, prediction.high_ns);
-  return fmt::format(
-      "{} → {} per step, {} as fast", format_duration(prediction.baseline_ns),
-      format_duration_range(low, high),
-      format_speedup_range(prediction.baseline_ns / high, prediction.baseline_ns / low));
+  const std::string now = format_duration(prediction.baseline_ns);
+  const std::string then =
+      base::format_expected(prediction.mid_ns, prediction.low_ns, prediction.high_ns);
+  const std::string range = format_duration_range(prediction.low_ns, prediction.high_ns);
+  return now + " → " + then + " per step" + (range == then ? "" : " (" + range + ")") + ", " +
+         base::format_speedup(prediction.baseline_ns, prediction.mid_ns, prediction.low_ns,
+                              prediction.high_ns);
 }
 
 std::string describe_saving(const Report& report, const model::Prediction& prediction) {
@@ -322,10 +238,13 @@ std::vector<std::string> trust_notes(const Report& report) {
         (time.why_not.empty() ? "the steps could not be replayed" : time.why_not));
   } else {
     if (!time.basis.empty()) add("Cost of the profiler, taken out: " + time.basis);
+    constexpr double kFarOff = 0.1;
     add(
-        fmt::format("Predictions replay the recorded steps with the change made; replayed "
-                    "unchanged, they are {} off",
-                    format_percent(time.replay_error)));
+        fmt::format("Predictions replay the recorded steps with the change made. As a check, the "
+                    "steps were replayed unchanged: {} off the recorded time, {}",
+                    format_percent(time.replay_error),
+                    time.replay_error < kFarOff ? "so the replay stands for this program"
+                                                : "so take the predictions with care"));
   }
   return notes;
 }

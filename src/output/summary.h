@@ -27,13 +27,14 @@ struct StepTime {
   std::string basis;  // of the correction
   std::string why_not;
   double replay_error = 0;  // of the unchanged replay; meaningful when corrected
+  std::int32_t rank = -1;   // whose step it is; -1 when there is only one
 };
 [[nodiscard]] StepTime step_time(const Report& report);
 
 // "36.6 ms as recorded, 33.1 ms (32.5–33.8 ms) without the profiler"; empty without steps.
 [[nodiscard]] std::string describe_step_time(const Report& report);
 
-// What must be known to read the waterfall right, a sentence each. Often none.
+// What must be known to read the waterfall right, a sentence each; first what its columns are of.
 [[nodiscard]] std::vector<std::string> waterfall_notes(const Report& report);
 
 // With a capital at its front and a full stop at its end.
@@ -44,8 +45,12 @@ struct StepTime {
 // stand apart.
 [[nodiscard]] std::vector<std::string> trust_notes(const Report& report);
 
-// "33.1 ms → 5.61–7.02 ms per step, 4.7–5.9× as fast".
+// "33.1 ms → 6.20 ms per step (5.61–7.02 ms), 5.3× as fast (4.7–5.9×)".
 [[nodiscard]] std::string describe_prediction(const model::Prediction& prediction);
+
+// How findings are ordered.
+inline constexpr std::string_view kOrder =
+    "In the order of what the fixes gain; severity says how much time the symptom takes.";
 
 // "$58.10–60.30 a day on 1 GPU"; empty without a price or without a saving.
 [[nodiscard]] std::string describe_saving(const Report& report,

@@ -109,8 +109,9 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
   const bool brief = finding.severity == model::Severity::kInfo && !verbose;
   if (!brief) write_evidence(page, finding, verbose);
   if (!brief || finding.prediction) write_prediction(page, finding, report, verbose);
+  if (!finding.order.empty()) page.labelled(kIndent, kLabel, "order", {{finding.order}});
   if (!finding.fix.empty()) page.labelled(kIndent, kLabel, "fix", {{finding.fix}});
-  page.code(kIndent + kLabel, finding.fix_code);
+  page.code(kIndent + kLabel, kIndent, finding.fix_code);
   constexpr std::size_t kShownPlaces = 3;
   const std::size_t places =
       verbose ? finding.where.size() : std::min(kShownPlaces, finding.where.size());
@@ -131,6 +132,11 @@ void write_findings(Page& page, const Report& report, const TextStyle& style) {
     page.paragraph(0, 0, {{describe_health(report)}});
     if (!findings.empty()) page.blank();
   }
+  // Of several, why the first is first.
+  const auto causes = std::count_if(findings.begin(), findings.end(), [](const model::Finding& f) {
+    return f.severity != model::Severity::kInfo;
+  });
+  if (causes > 1) page.paragraph(0, 0, {{std::string(kOrder), Ink::kFaint}});
   const std::size_t most =
       style.verbose
           ? findings.size()

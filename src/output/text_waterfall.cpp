@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 
 #include "cost/price.h"
@@ -76,6 +78,7 @@ struct Columns {
   int label = 0;
   int bar = 0;  // 0: no room for bars
   std::vector<Numbers> numbers;
+  std::string left_out;  // the title of a column that there is no room for
 };
 
 int label_width(const WaterfallView& view) {
@@ -83,12 +86,15 @@ int label_width(const WaterfallView& view) {
   for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
     for (const WaterfallRow& row : half->rows) {
       width = std::max(width, kNesting + display_width(row.label));
+      for (const WaterfallPart& part : row.parts) {
+        width = std::max(width, 2 * kNesting + display_width(part.label));
+      }
     }
   }
   return std::min(width, kWidestLabel);
 }
 
-// Where room is short, bars go first, then the label gives way, then times (money stays).
+// Where room is short, bars go first, then the label gives way, then money (times stay).
 Columns arrange(const WaterfallView& view, const Report& report, int page_width) {
   Columns columns;
   columns.numbers = number_columns(report, view.total);
@@ -108,7 +114,8 @@ Columns arrange(const WaterfallView& view, const Report& report, int page_width)
     return left;
   };
   if (room() < kNarrowestLabel && columns.numbers.size() > 1) {
-    columns.numbers.erase(columns.numbers.begin());
+    columns.left_out = columns.numbers.back().title;
+    columns.numbers.pop_back();
   }
   columns.label = std::min(label_width(view), room());
   const int bar = std::min(kWidestBar, room() - columns.label - kGap);
@@ -116,33 +123,52 @@ Columns arrange(const WaterfallView& view, const Report& report, int page_width)
   return columns;
 }
 
+enum class Level : std::uint8_t { kHalf, kRow, kPart };
+
 void write_row(Page& page, const Columns& columns, double fraction, const WaterfallRow& row,
-               bool is_half) {
-  const Ink ink = ink_of(row);
-  const int nesting = is_half ? 0 : kNesting;
+               Level level) {
+  const Ink ink = level == Level::kPart ? Ink::kFaint : ink_of(row);
+  const Ink text = level == Level::kHalf   ? Ink::kStrong
+                   : level == Level::kPart ? Ink::kFaint
+                                           : Ink::kPlain;
+  const int nesting = static_cast<int>(level) * kNesting;
   const std::string label = shorten_middle(row.label, columns.label - nesting, page.unicode());
   std::vector<Span> spans;
   spans.push_back({std::string(static_cast<std::size_t>(kIndent + nesting), ' ')});
-  spans.push_back(
-      {pad_right(label, columns.label - nesting + kGap), is_half ? Ink::kStrong : Ink::kPlain});
-  spans.push_back(
-      {pad_left(format_tenths_of_percent(row.tenths), 6), is_half ? Ink::kStrong : Ink::kPlain});
+  spans.push_back({pad_right(label, columns.label - nesting + kGap), text});
+  spans.push_back({pad_left(format_tenths_of_percent(row.tenths), 6), text});
   if (columns.bar > 0) {
-    const std::string drawn = is_half ? "" : bar(fraction, columns.bar, page.unicode());
+    const std::string drawn =
+        level == Level::kRow ? bar(fraction, columns.bar, page.unicode()) : std::string();
     spans.push_back({std::string(kGap, ' ')});
     spans.push_back({pad_right(drawn, columns.bar), ink});
   }
   for (const Numbers& numbers : columns.numbers) {
-    spans.push_back({std::string(kGap, ' ') + pad_left(numbers.text(row), numbers.width),
-                     is_half ? Ink::kStrong : Ink::kPlain});
+    spans.push_back({std::string(kGap, ' ') + pad_left(numbers.text(row), numbers.width), text});
   }
   page.line(spans);
+}
+
+// The parts of a row say how much of it is likely something else than its name.
+void write_parts(Page& page, const Columns& columns, const WaterfallRow& row,
+                 model::DurationNs total) {
+  for (const WaterfallPart& part : row.parts) {
+    const double fraction = static_cast<double>(part.time) / static_cast<double>(total);
+    write_row(page, columns, fraction,
+              {.label = part.label,
+               .group = row.group,
+               .avoidable = row.avoidable,
+               .time = part.time,
+               .step_time = part.time,
+               .tenths = std::min<std::int64_t>(row.tenths, std::llround(fraction * 1000))},
+              Level::kPart);
+  }
 }
 
 }  // namespace
 
 void write_waterfall(Page& page, const Report& report) {
-  const WaterfallView view = view_of(report.job.causes, cost::usage_of(report.job).step_causes);
+  const WaterfallView view = view_of(report.job, cost::usage_of(report.job).step_causes);
   page.heading("Where the GPU time goes");
   if (view.total == 0) {
     page.paragraph(kIndent, kIndent, {{"Nothing ran on a GPU in this trace."}});
@@ -159,11 +185,16 @@ void write_waterfall(Page& page, const Report& report) {
 
   for (const WaterfallHalf* half : {&view.busy, &view.idle}) {
     const bool idle = half == &view.idle;
-    write_row(page, columns, 0, row_of(*half, idle), true);
+    write_row(page, columns, 0, row_of(*half, idle), Level::kHalf);
     for (const WaterfallRow& row : half->rows) {
       const double fraction = static_cast<double>(row.time) / static_cast<double>(view.total);
-      write_row(page, columns, fraction, row, false);
+      write_row(page, columns, fraction, row, Level::kRow);
+      write_parts(page, columns, row, view.total);
     }
+  }
+  if (!columns.left_out.empty()) {
+    page.paragraph(kIndent, kIndent,
+                   {{"No room at this width for: " + columns.left_out + ".", Ink::kFaint}});
   }
   for (const std::string& note : waterfall_notes(report)) {
     page.paragraph(kIndent, kIndent, {{note, Ink::kFaint}});

@@ -13,19 +13,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr double kUs = 1e3;
-constexpr double kMs = 1e6;
-constexpr double kSecond = 1e9;
-constexpr double kMinute = 60 * kSecond;
-constexpr double kHour = 60 * kMinute;
-
-// Decimals that give `number` three significant digits after rounding.
-int three_digits(double number) {
-  const double size = std::abs(number);
-  if (size < 9.995) return 2;
-  return size < 99.95 ? 1 : 0;
-}
-
 // "1234567" → "1,234,567"; leaves decimals and a sign alone.
 std::string group_thousands(std::string digits) {
   const std::size_t sign = digits.starts_with('-') ? 1 : 0;
@@ -37,63 +24,14 @@ std::string group_thousands(std::string digits) {
   return digits;
 }
 
-// "5–7 ms".
-std::string join_range(const std::string& low, const std::string& high, std::string_view unit) {
-  return (low == high ? low : low + "–" + high) + std::string(unit);
-}
-
 }  // namespace
 
 std::string format_number(double number) {
   if (!std::isfinite(number)) return "?";
   if (number == std::round(number) && std::abs(number) < 1000) return fmt::format("{:.0f}", number);
   if (number != 0 && std::abs(number) < 0.01) return fmt::format("{:.2g}", number);
-  return group_thousands(fmt::format("{:.{}f}", number, three_digits(number)));
+  return group_thousands(fmt::format("{:.{}f}", number, base::decimals_of_three_digits(number)));
 }
-
-DurationUnit duration_unit(double typical_ns) {
-  const double size = std::abs(typical_ns);
-  DurationUnit unit;
-  if (size < 999.5) {
-    return {"ns", 1, 0};
-  }
-  if (size < 999.5 * kUs) {
-    unit = {"µs", kUs};
-  } else if (size < 999.5 * kMs) {
-    unit = {"ms", kMs};
-  } else if (size < 10 * kMinute) {
-    unit = {"s", kSecond};
-  } else if (size < 10 * kHour) {
-    unit = {"min", kMinute};
-  } else {
-    unit = {"h", kHour};
-  }
-  unit.decimals = three_digits(typical_ns / unit.ns);
-  return unit;
-}
-
-std::string DurationUnit::format(double value_ns) const {
-  if (!std::isfinite(value_ns)) return "?";
-  const std::string text = fmt::format("{:.{}f}", value_ns / ns, decimals);
-  return text.starts_with("-0") && text.find_first_not_of("-0.") == std::string::npos
-             ? text.substr(1)
-             : text;
-}
-
-std::string format_duration(double ns) {
-  if (!std::isfinite(ns)) return "?";
-  if (ns == 0) return "0";
-  const DurationUnit unit = duration_unit(ns);
-  return unit.format(ns) + " " + std::string(unit.name);
-}
-
-std::string format_duration_range(double low_ns, double high_ns) {
-  if (low_ns > high_ns) std::swap(low_ns, high_ns);
-  const DurationUnit unit = duration_unit(high_ns);
-  return join_range(unit.format(low_ns), unit.format(high_ns), " " + std::string(unit.name));
-}
-
-std::string format_percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 
 std::string format_tenths_of_percent(std::int64_t tenths) {
   return fmt::format("{}.{}%", tenths / 10, std::abs(tenths % 10));
@@ -103,7 +41,7 @@ std::string format_percent_range(double low, double high) {
   const int decimals = 100 * high < 9.95 ? 1 : 0;
   const std::string text = fmt::format("{:.{}f}", 100 * high, decimals);
   if (!(low > 0)) return "up to " + text + "%";
-  return join_range(fmt::format("{:.{}f}", 100 * low, decimals), text, "%");
+  return base::join_range(fmt::format("{:.{}f}", 100 * low, decimals), text, "%");
 }
 
 std::string format_count(double count) {
@@ -121,14 +59,8 @@ std::string format_bytes(double bytes) {
     bytes /= kStep;
     ++unit;
   }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : three_digits(bytes), kUnits[unit]);
-}
-
-std::string format_speedup_range(double low, double high) {
-  if (!std::isfinite(low) || !std::isfinite(high)) return "?";
-  const int decimals = high < 1.995 ? 2 : (high < 99.95 ? 1 : 0);
-  return join_range(fmt::format("{:.{}f}", low, decimals), fmt::format("{:.{}f}", high, decimals),
-                    "×");
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : base::decimals_of_three_digits(bytes),
+                     kUnits[unit]);
 }
 
 namespace {
@@ -156,7 +88,7 @@ std::string format_usd_range(double low, double high) {
   const std::string text = group_thousands(fmt::format("{:.{}f}", high, decimals));
   const std::string low_text = group_thousands(fmt::format("{:.{}f}", low, decimals));
   if (low_text.find_first_not_of("0.") == std::string::npos) return "up to $" + text;
-  return "$" + join_range(low_text, text, "");
+  return "$" + base::join_range(low_text, text, "");
 }
 
 std::string format_usd_part(double usd, double whole) {

@@ -7,29 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/quantity.h"
+
 namespace pyrometer::output {
 
 // A number with three significant digits, or whole when it is larger: "8.12", "81.2", "8120".
 [[nodiscard]] std::string format_number(double number);
 
-// "812 ns", "8.12 µs", "81.2 ms", "1.50 s", "21.0 min", "3.40 h".
-[[nodiscard]] std::string format_duration(double ns);
+using base::duration_unit;
+using base::DurationUnit;
+using base::format_duration;
+using base::format_duration_range;
+using base::format_percent;
 
-// A range in one unit: "5.61–7.02 ms"; a single value when both read the same.
-[[nodiscard]] std::string format_duration_range(double low_ns, double high_ns);
-
-// "5.6–7.0 ms" needs one unit for a whole column too: the unit that suits `typical_ns`, its size,
-// and how many decimals give the typical value at least three significant digits.
-struct DurationUnit {
-  std::string_view name;  // "ms"
-  double ns = 1;
-  int decimals = 0;
-  [[nodiscard]] std::string format(double value_ns) const;  // without the unit's name
-};
-[[nodiscard]] DurationUnit duration_unit(double typical_ns);
-
-// A fraction as a percentage with one decimal: "87.0%".
-[[nodiscard]] std::string format_percent(double fraction);
 [[nodiscard]] std::string format_tenths_of_percent(std::int64_t tenths);
 [[nodiscard]] std::string format_percent_range(double low, double high);  // "45–52%", "up to 8.5%"
 
@@ -38,9 +28,6 @@ struct DurationUnit {
 
 // "812 B", "8.12 KiB", "1.50 GiB"; powers of 1024.
 [[nodiscard]] std::string format_bytes(double bytes);
-
-// "4.7×", "1.36×", "4.7–5.9×".
-[[nodiscard]] std::string format_speedup_range(double low, double high);
 
 // "$0.0042", "$0.42", "$42.10", "$4,210".
 [[nodiscard]] std::string format_usd(double usd);

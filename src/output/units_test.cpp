@@ -28,9 +28,12 @@ TEST(Units, RangesShareAUnitAndCollapse) {
   EXPECT_EQ(format_duration_range(7.02e6, 5.61e6), "5.61–7.02 ms");
   EXPECT_EQ(format_duration_range(900e3, 1.1e6), "0.90–1.10 ms");
   EXPECT_EQ(format_duration_range(5.612e6, 5.613e6), "5.61 ms");
-  EXPECT_EQ(format_speedup_range(1, 1.09), "1.00–1.09×");
-  EXPECT_EQ(format_speedup_range(4.72, 5.91), "4.7–5.9×");
-  EXPECT_EQ(format_speedup_range(1, std::numeric_limits<double>::infinity()), "?");
+  EXPECT_EQ(base::format_speedup(10, 9.6, 9.2, 10), "1.04× as fast (1.00–1.09×)");
+  EXPECT_EQ(base::format_speedup(100, 20, 16.9, 21.2), "5.0× as fast (4.7–5.9×)");
+  EXPECT_EQ(base::format_speedup(100, 20, 21.2, 16.9), "5.0× as fast (4.7–5.9×)");
+  EXPECT_EQ(base::format_speedup(100, 50, 50, 50), "2.00× as fast");
+  EXPECT_EQ(base::format_speedup(1, 0, 0, 1), "?");
+  EXPECT_EQ(base::format_expected(426e3, 160e3, 1.32e6), "0.43 ms");
   EXPECT_EQ(format_percent_range(0.45, 0.524), "45–52%");
   EXPECT_EQ(format_percent_range(0, 0.085), "up to 8.5%");
 }

@@ -100,6 +100,8 @@ Word word_for(model::MathType math) {
       return {"fp16", "FP16"};
     case model::MathType::kBf16:
       return {"bf16", "BF16"};
+    case model::MathType::kHalf:
+      return {"half", "16-bit floating point"};
     case model::MathType::kFp8:
       return {"fp8", "FP8"};
     case model::MathType::kFp4:

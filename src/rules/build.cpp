@@ -1,11 +1,9 @@
 #include "rules/build.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "base/quantity.h"
 #include "rules/catalog.h"
 
 namespace pyrometer::rules {
@@ -94,18 +92,32 @@ double operator_share(const Context& context, std::size_t position,
   return all > 0 ? std::min(1.0, most / all) : 0;
 }
 
-std::string percent(double fraction) {
-  const double value = fraction * 100;
-  return std::abs(value) < 9.95 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
-}
+std::string percent(double fraction) { return base::format_percent(fraction); }
 
-std::string duration(double ns) {
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e5) return fmt::format("{:.1f} µs", ns / 1e3);
-  if (ns < 1e6) return fmt::format("{:.0f} µs", ns / 1e3);
-  if (ns < 1e8) return fmt::format("{:.2f} ms", ns / 1e6);
-  if (ns < 1e9) return fmt::format("{:.0f} ms", ns / 1e6);
-  return fmt::format("{:.2f} s", ns / 1e9);
+std::string duration(double ns) { return base::format_duration(ns); }
+
+std::string where_counted(const Context& context, std::size_t position, model::Cause cause) {
+  const model::RankAnalysis& rank = context.job().ranks[position];
+  model::CauseTimes sum{};
+  for (const model::InferredRegion& region : rank.pauses.inferred) {
+    if (region.cause != cause) continue;
+    for (std::size_t i = 0; i < model::kCauseCount; ++i) sum[i] += region.causes[i];
+  }
+  const auto whole = static_cast<double>(model::total(rank.waterfall.causes));
+  std::string list;
+  for (std::size_t i = 0; i < model::kCauseCount; ++i) {
+    const model::CauseInfo& info = model::cause_info(static_cast<model::Cause>(i));
+    const bool paused =
+        info.group == model::CauseGroup::kIdle || info.group == model::CauseGroup::kCopy;
+    const double share = whole > 0 ? static_cast<double>(sum[i]) / whole : 0;
+    constexpr double kWorthSaying = 0.005;
+    if (!paused || share < kWorthSaying) continue;
+    list += (list.empty() ? "" : ", ") + std::string(info.title) + " (" + percent(share) + ")";
+  }
+  if (list.empty()) return "";
+  const std::size_t last = list.rfind(", ");
+  if (last != std::string::npos) list.replace(last, 2, " and ");
+  return " The trace has no range for it: the table has it under " + list + ".";
 }
 
 void not_judged(Judgement& judgement, std::string_view id, std::string reason) {

@@ -40,10 +40,15 @@ void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, a
 [[nodiscard]] double operator_share(const Context& context, std::size_t position,
                                     std::initializer_list<std::string_view> names);
 
-// "37%", "4.2%": for sentences.
+// "37.0%" and "18.3 ms", for sentences: as the tables write them.
 [[nodiscard]] std::string percent(double fraction);
-// "18.3 ms", "840 µs": for sentences.
 [[nodiscard]] std::string duration(double ns);
+
+// A sentence for findings about pauses that were recognised by their pattern: where the waterfall
+// has their time, "The table has it under other host code (58.1%) and device-to-host copy (3.3%).";
+// empty where nothing of `cause` was inferred on that rank.
+[[nodiscard]] std::string where_counted(const Context& context, std::size_t position,
+                                        model::Cause cause);
 
 void not_judged(Judgement& judgement, std::string_view id, std::string reason);
 

@@ -58,11 +58,14 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
   finding.severity = model::Severity::kWarning;
   finding.confidence = model::Confidence::kHigh;
   finding.share_of_time = 1;
-  const bool all = finding.ranks.size() == context.timeline().ranks.size();
+  const std::size_t ranks = context.timeline().ranks.size();
+  const bool all = finding.ranks.size() == ranks;
   finding.summary =
-      fmt::format("{} of {} rank{} recorded host activity only, no kernel and no copy on a device.",
-                  all ? std::string("All") : std::to_string(finding.ranks.size()),
-                  context.timeline().ranks.size(), context.timeline().ranks.size() == 1 ? "" : "s");
+      (ranks == 1
+           ? std::string("The trace holds")
+           : fmt::format("{} of {} ranks recorded",
+                         all ? std::string("All") : std::to_string(finding.ranks.size()), ranks)) +
+      " host activity only, no kernel and no copy on a device.";
   const model::RankTimeline& first =
       *std::find_if(context.timeline().ranks.begin(), context.timeline().ranks.end(),
                     [](const model::RankTimeline& rank) { return rank.activities.size() == 0; });

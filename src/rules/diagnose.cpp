@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quantity.h"
 #include "rules/build.h"
 #include "rules/rule.h"
 
@@ -23,34 +24,36 @@ constexpr double kMostlyBusy = 0.85;
 constexpr double kMuchProfiler = 0.1;
 
 // Findings that come before others whatever their gains, when both are there and not mere
-// information. CUDA graphs, for one, need a step without blocking calls.
+// information, and why.
 struct Precedence {
   std::string_view first;
   std::string_view then;
+  std::string_view why;
 };
+constexpr std::string_view kGraphs = "CUDA graphs need a step without blocking calls";
+constexpr std::string_view kSlowRank = "the slow rank comes before what slows it";
+constexpr std::string_view kSlowsAll = "what slows everything comes before what it makes slow";
+constexpr std::string_view kFailure = "a failure to come goes before a gain to have";
+constexpr std::string_view kDefect = "a defect goes before an optimisation that changes numerics";
 constexpr Precedence kPrecedence[] = {
-    {"sync.blocking_calls", "launch.bound"},
-    {"sync.blocking_calls", "launch.tiny_kernels"},
-    {"sync.blocking_calls", "memory.batch_headroom"},
-    // The rank that is slow, and why, before what slows it.
-    {"comm.skew", "input.serial_loader"},
-    {"comm.skew", "input.bound"},
-    {"comm.skew", "launch.host_code"},
-    // What makes everything slower, before what it makes slow.
-    {"debug.anomaly_mode", "sync.blocking_calls"},
-    {"debug.anomaly_mode", "launch.bound"},
-    {"debug.launch_blocking", "launch.bound"},
-    {"pauses.validation", "launch.bound"},
-    {"pauses.validation", "steps.outliers"},
-    // A failure to come before a gain to have.
-    {"memory.growth", "launch.bound"},
-    {"memory.growth", "allocator.calls_in_step"},
-    {"memory.growth", "memory.batch_headroom"},
-    {"memory.near_limit", "precision.no_amp"},
-    // A defect before an optimisation that changes numerics.
-    {"allocator.calls_in_step", "precision.no_amp"},
-    {"transfer.pageable_h2d", "precision.no_amp"},
-    {"layout.channels_first", "precision.no_amp"},
+    {"sync.blocking_calls", "launch.bound", kGraphs},
+    {"sync.blocking_calls", "launch.tiny_kernels", kGraphs},
+    {"sync.blocking_calls", "memory.batch_headroom", kGraphs},
+    {"comm.skew", "input.serial_loader", kSlowRank},
+    {"comm.skew", "input.bound", kSlowRank},
+    {"comm.skew", "launch.host_code", kSlowRank},
+    {"debug.anomaly_mode", "sync.blocking_calls", kSlowsAll},
+    {"debug.anomaly_mode", "launch.bound", kSlowsAll},
+    {"debug.launch_blocking", "launch.bound", kSlowsAll},
+    {"pauses.validation", "launch.bound", kSlowsAll},
+    {"pauses.validation", "steps.outliers", kSlowsAll},
+    {"memory.growth", "launch.bound", kFailure},
+    {"memory.growth", "allocator.calls_in_step", kFailure},
+    {"memory.growth", "memory.batch_headroom", kFailure},
+    {"memory.near_limit", "precision.no_amp", kFailure},
+    {"allocator.calls_in_step", "precision.no_amp", kDefect},
+    {"transfer.pageable_h2d", "precision.no_amp", kDefect},
+    {"layout.channels_first", "precision.no_amp", kDefect},
 };
 
 struct Ranked {
@@ -60,10 +63,13 @@ struct Ranked {
 };
 
 // A specific cause has a concrete edit behind it and comes before a general symptom of about the
-// same size.
-double weight_of(const Ranked& item) {
+// same size. What has no model counts with all of its time: no fix can gain more.
+double weight_of(const Context& context, const Ranked& item) {
   constexpr double kSpecific = 2;
   constexpr double kWorth = 0.1;
+  if (!item.verdict.has_edit || !context.what_if().available()) {
+    return item.verdict.finding.share_of_time;
+  }
   const bool specific = item.verdict.role == Role::kCause && item.gain >= kWorth;
   return specific ? item.gain * kSpecific : item.gain;
 }
@@ -92,6 +98,33 @@ void limit_confidence(const Context& context, Finding& finding) {
   }
 }
 
+// Severity is how much of the time a symptom takes; the order is by what the fixes gain. Where a
+// less severe finding stands above a more severe one, the latter says why.
+void explain_order(std::vector<Ranked>& items) {
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    Finding& finding = items[i].verdict.finding;
+    const auto above = [&](std::size_t k) -> const Finding& { return items[k].verdict.finding; };
+    std::size_t milder = 0;
+    while (milder < i && above(milder).severity >= finding.severity) ++milder;
+    if (milder == i) continue;
+    finding.order = fmt::format("below {}: ", milder + 1);
+    const auto* const fixed =
+        std::find_if(std::begin(kPrecedence), std::end(kPrecedence), [&](const Precedence& rule) {
+          return rule.first == above(milder).id && rule.then == finding.id;
+        });
+    if (fixed != std::end(kPrecedence)) {
+      finding.order += fixed->why;
+    } else if (items[i].verdict.role == Role::kResidual && items[i].verdict.has_edit) {
+      finding.order += fmt::format(
+          "a symptom counts with what its fix gains beyond those of the causes above, {} of the "
+          "step",
+          percent(std::max(0.0, items[i].gain)));
+    } else {
+      finding.order += "findings stand by what their fixes gain, not by how much time they take";
+    }
+  }
+}
+
 // Gains of the causes alone, then of the residuals beyond all causes together.
 void rank(const Context& context, std::vector<Ranked>& items) {
   analysis::Edit causes;
@@ -109,12 +142,13 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     // What the causes' fixes leave of a symptom decides whether it is one.
     if (item.gain < kWorthwhileGain) item.verdict.finding.severity = Severity::kInfo;
   }
-  for (Ranked& item : items) item.weight = weight_of(item);
+  for (Ranked& item : items) item.weight = weight_of(context, item);
   std::stable_sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
     const bool note_a = a.verdict.finding.severity == Severity::kInfo;
     const bool note_b = b.verdict.finding.severity == Severity::kInfo;
     if (note_a != note_b) return note_b;
-    return a.weight > b.weight;
+    if (a.weight != b.weight) return a.weight > b.weight;
+    return a.verdict.finding.severity > b.verdict.finding.severity;
   });
   for (const Precedence& rule : kPrecedence) {
     const auto by_id = [](std::string_view id) {
@@ -126,6 +160,7 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     if (first->verdict.finding.severity == Severity::kInfo) continue;
     std::rotate(then, first, first + 1);
   }
+  explain_order(items);
 }
 
 // A finding whose fix hardly gains anything is information, not a cause.
@@ -209,13 +244,19 @@ std::string verdict_sentence(const Context& context, const std::vector<Finding>&
                 : std::string(" No cause was found whose fix would gain much; see what could "
                               "not be judged."));
   }
+  // Said already: no activity was recorded.
+  if (first->id == "device.no_gpu_work" && first->share_of_time >= 1) return text;
   text += " " + first->title;
   if (first->prediction) {
     const model::Prediction& p = *first->prediction;
-    text += fmt::format(
-        ": fixing it would take the step from {} to about {} ({:.2f}× faster, {:.2f}× to {:.2f}×)",
-        duration(p.baseline_ns), duration(p.mid_ns), p.baseline_ns / p.mid_ns, p.speedup_low(),
-        p.speedup_high());
+    // The recorded step, which the table divides, is longer where the profiler slows the host.
+    const double recorded = context.mean(model::FactId::kStepsMean).value_or(p.baseline_ns);
+    constexpr double kSame = 0.98;
+    text += fmt::format(": fixing it would take the step from {}{} to about {}, {}",
+                        duration(p.baseline_ns),
+                        p.baseline_ns < kSame * recorded ? " (without the profiler)" : "",
+                        base::format_expected(p.mid_ns, p.low_ns, p.high_ns),
+                        base::format_speedup(p.baseline_ns, p.mid_ns, p.low_ns, p.high_ns));
   }
   return text + ".";
 }

@@ -44,7 +44,8 @@ void judge_pauses_checkpoint(const Context& context, Judgement& judgement) {
     finding.confidence = model::Confidence::kMedium;
     finding.summary +=
         " Recognised by its pattern: a burst of device-to-host copies, then host code without "
-        "operators.";
+        "operators." +
+        where_counted(context, share->position, model::Cause::kIdleCheckpoint);
     add_evidence(context, verdict, FactId::kPausesInferredCheckpoints, inferred);
   }
   set_edits(verdict, kept(0), kept(0.05), kept(0.4),

@@ -36,6 +36,7 @@ void judge_pauses_compile(const Context& context, Judgement& judgement) {
   finding.summary = fmt::format(
       "Compilation takes {} of the time, in steps that should run compiled code already.",
       percent(share->value));
+  finding.summary += where_counted(context, share->position, model::Cause::kIdleCompile);
   add_evidence(context, verdict, FactId::kPausesCompileShare, share->value, "share");
   set_edits(verdict, kept(0), kept(0.02), kept(0.5),
             "no recompilation in the steady state; at worst half of it stays");

@@ -37,6 +37,7 @@ void judge_pauses_logging(const Context& context, Judgement& judgement) {
       "Copying tensors to the host and working on them there (histograms, metrics, logs) takes {} "
       "of the time.",
       percent(share->value));
+  finding.summary += where_counted(context, share->position, model::Cause::kIdleLogging);
   add_evidence(context, verdict, FactId::kPausesLoggingShare, share->value, "share");
   set_edits(verdict, kept(0), kept(0.05), kept(0.5),
             "logging every N steps leaves 0 to 50% of it (5% expected)");

@@ -13,21 +13,23 @@ using model::FactId;
 
 constexpr std::string_view kId = "precision.no_amp";
 
+bool in_16_bits(const model::KernelTraits& k) {
+  return k.math == model::MathType::kBf16 || k.math == model::MathType::kFp16 ||
+         k.math == model::MathType::kHalf;
+}
+
 analysis::Edit half(double matrix, double bytes, double attention) {
   using model::KernelClass;
   analysis::Edit edit;
   edit.kernels.push_back(
       {[](const model::KernelTraits& k, model::NameId) {
-         return (k.klass == KernelClass::kGemm || k.klass == KernelClass::kConv) &&
-                k.math != model::MathType::kBf16 && k.math != model::MathType::kFp16;
+         return (k.klass == KernelClass::kGemm || k.klass == KernelClass::kConv) && !in_16_bits(k);
        },
        {},
        matrix,
        1});
   edit.kernels.push_back({[](const model::KernelTraits& k, model::NameId) {
-                            return k.klass == KernelClass::kAttention &&
-                                   k.math != model::MathType::kBf16 &&
-                                   k.math != model::MathType::kFp16;
+                            return k.klass == KernelClass::kAttention && !in_16_bits(k);
                           },
                           {},
                           attention,

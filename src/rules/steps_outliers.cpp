@@ -27,6 +27,7 @@ struct Excess {
   double median = 0;                             // ns
   double sigmas = 0;                             // of the longest
   model::Cause cause = model::Cause::kIdleHost;  // of most of the excess
+  std::optional<model::Cause> likely;            // what the pattern says that most of this is
   double kept = 1;  // of all time with that cause, when the long steps are like the median one
   std::vector<std::int64_t> numbers;
 };
@@ -67,6 +68,28 @@ void find_cause(const model::RankAnalysis& rank, const std::vector<std::size_t>&
   }
 }
 
+// Pauses that the trace has no range for are other host code in the waterfall: where they make up
+// most of the excess, they are its cause.
+void find_likely(const model::RankAnalysis& rank, const std::vector<std::size_t>& longs,
+                 Excess& excess) {
+  const auto in_long_step = [&](const model::InferredRegion& region) {
+    return std::any_of(longs.begin(), longs.end(), [&](std::size_t s) {
+      const model::Interval& span = rank.steps.steps[s].span;
+      return region.span.start >= span.start && region.span.start < span.end;
+    });
+  };
+  double all = 0;
+  for (const double time : by_step(rank, static_cast<std::size_t>(excess.cause))) all += time;
+  model::CauseTimes likely{};
+  for (const model::InferredRegion& region : rank.pauses.inferred) {
+    if (in_long_step(region)) at(likely, region.cause) += at(region.causes, excess.cause);
+  }
+  for (std::size_t c = 0; c < model::kCauseCount; ++c) {
+    if (static_cast<double>(likely[c]) < 0.5 * (1 - excess.kept) * all || likely[c] == 0) continue;
+    excess.likely = static_cast<model::Cause>(c);
+  }
+}
+
 std::optional<Excess> excess_of(const Context& context, std::size_t position) {
   const model::RankAnalysis& rank = context.job().ranks[position];
   const auto& steps = rank.steps.steps;
@@ -99,6 +122,7 @@ std::optional<Excess> excess_of(const Context& context, std::size_t position) {
   if (longs.empty() || (longs.size() == 1 && longs.front() == 0)) return std::nullopt;
   excess.share = total > 0 ? sum / total : 0;
   find_cause(rank, longs, excess);
+  find_likely(rank, longs, excess);
   return excess;
 }
 
@@ -167,7 +191,10 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
       "Most of the excess is {} ({}).",
       worst->numbers.size(), worst->steps, duration(worst->median), percent(worst->share),
       cause.title, cause.id);
-  if (worst->cause == model::Cause::kIdleHost) {
+  if (worst->likely) {
+    finding.summary += fmt::format(" Most of that is likely {}, by its pattern.",
+                                   model::cause_info(*worst->likely).title);
+  } else if (worst->cause == model::Cause::kIdleHost) {
     finding.summary +=
         " Such a pause without operators is typically garbage collection, file output or a print.";
   }

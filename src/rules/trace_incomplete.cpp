@@ -46,9 +46,8 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
   if (world > seen) {
     what += what.empty() ? "" : "; ";
     what += fmt::format(
-        "{} of {} ranks are here: waiting for the others cannot be told from "
-        "communication",
-        seen, world);
+        "of {} ranks only {} {} here: waiting for the others cannot be told from communication",
+        world, seen, seen == 1 ? "is" : "are");
     add_measure(context, verdict, "ranks without a trace", world - seen, "count");
   }
   bool guessed = false;
@@ -71,6 +70,13 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
   // Missing ranks are a choice of the user's; lost events are not.
   finding.severity = lost ? model::Severity::kWarning : model::Severity::kInfo;
   finding.confidence = model::Confidence::kHigh;
+  if (what.front() >= 'a' && what.front() <= 'z') {
+    what.front() = static_cast<char>(what.front() - 'a' + 'A');
+  }
+  if (!lost) {
+    finding.fix = "Give the traces of all ranks at once, where there are any.";
+    finding.fix_code = "pyrometer analyze traces/";
+  }
   finding.summary = what + ".";
   finding.no_prediction = "nothing to gain, only to know";
   judgement.verdicts.push_back(std::move(verdict));

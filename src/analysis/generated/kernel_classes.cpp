@@ -84,10 +84,11 @@ constexpr std::string_view kMath1None[] = {"bf16xbf16", "fp16xfp16"};
 constexpr std::string_view kMath2Name[] = {"e4m3", "e5m2", "fp8", "float8", "_f8", "deep_gemm::", "^nvjet_qq", "^nvjet_sm##_qq", "^nvjet_sm###_qq", "^nvjet_rr", "^nvjet_sm##_rr"};
 constexpr std::string_view kMath3Name[] = {"i8816", "i16816", "i16832", "imma", "int8", "i8i8", "s8s8", "_i8ii_", "simt_igemm"};
 constexpr std::string_view kMath4Name[] = {"bf16", "bfloat16", "_bbs_", "_bss_", "_bb_", "df16b", "^nvjet_t", "^nvjet_sm##_t", "^nvjet_sm###_t", "_zn2ck*ettft", "_zn2ck*itttf", "_zn2ck*_ttftt"};
-constexpr std::string_view kMath5Name[] = {"fp16", "f16", "half", "hgemm", "hcudnn", "h884", "h1688", "h16816", "h161616", "_hhs_", "_hss_", "_hh_", "_hb_", "_hbh_", "df16_", "s884", "turing*s1688", "cutlass_75*s1688", "^nvjet_h", "^nvjet_sm##_h", "^nvjet_sm###_h"};
-constexpr std::string_view kMath6Name[] = {"s1688", "c1688", "^nvjet_s", "^nvjet_sm##_s", "^nvjet_sm###_s"};
-constexpr std::string_view kMath7Name[] = {"d884", "z884", "dgemm", "zgemm", "dcudnn", "f64", "fp64", "_db_", "_dd_", "double", "^nvjet_sm##_d", "^nvjet_sm###_d"};
-constexpr std::string_view kMath8Name[] = {"f32", "fp32", "sgemm", "scudnn", "cgemm", "_sb_", "_ss_", "float"};
+constexpr std::string_view kMath5Name[] = {"cudnn_generated*sdpa*f16"};
+constexpr std::string_view kMath6Name[] = {"fp16", "f16", "half", "hgemm", "hcudnn", "h884", "h1688", "h16816", "h161616", "_hhs_", "_hss_", "_hh_", "_hb_", "_hbh_", "df16_", "s884", "turing*s1688", "cutlass_75*s1688", "^nvjet_h", "^nvjet_sm##_h", "^nvjet_sm###_h"};
+constexpr std::string_view kMath7Name[] = {"s1688", "c1688", "^nvjet_s", "^nvjet_sm##_s", "^nvjet_sm###_s"};
+constexpr std::string_view kMath8Name[] = {"d884", "z884", "dgemm", "zgemm", "dcudnn", "f64", "fp64", "_db_", "_dd_", "double", "^nvjet_sm##_d", "^nvjet_sm###_d"};
+constexpr std::string_view kMath9Name[] = {"f32", "fp32", "sgemm", "scudnn", "cgemm", "_sb_", "_ss_", "float"};
 constexpr std::string_view kCastsName[] = {"bfloat16_copy_kernel", "float16_copy_kernel", "float8_copy_kernel", "direct_copy_kernel*withcast", "subtensoropwithcast", "^triton_poi_fused__to_copy", "_to_fp8"};
 
 constexpr KernelClassRule kClasses[] = {
@@ -157,10 +158,11 @@ constexpr MathRule kMath[] = {
     {MathType::kFp8, {{}, kMath2Name, {}, {}}},
     {MathType::kInt8, {{}, kMath3Name, {}, {}}},
     {MathType::kBf16, {{}, kMath4Name, {}, {}}},
-    {MathType::kFp16, {{}, kMath5Name, {}, {}}},
-    {MathType::kTf32, {{}, kMath6Name, {}, {}}},
-    {MathType::kFp64, {{}, kMath7Name, {}, {}}},
-    {MathType::kFp32, {{}, kMath8Name, {}, {}}},
+    {MathType::kHalf, {{}, kMath5Name, {}, {}}},
+    {MathType::kFp16, {{}, kMath6Name, {}, {}}},
+    {MathType::kTf32, {{}, kMath7Name, {}, {}}},
+    {MathType::kFp64, {{}, kMath8Name, {}, {}}},
+    {MathType::kFp32, {{}, kMath9Name, {}, {}}},
 };
 
 constexpr NameRule kCasts = {{}, kCastsName, {}, {}};

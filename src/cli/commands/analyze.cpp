@@ -101,7 +101,9 @@ OptionGroup AnalyzeCommand::output_options() {
   group.options.push_back({.short_name = 'o',
                            .long_name = "output",
                            .value = "FILE",
-                           .help = "write to FILE; one that ends in .json or .md gets that format",
+                           .help =
+                               "write to FILE: text (.txt), JSON (.json) or Markdown (.md) by its "
+                               "ending; any other ending needs --json or --md",
                            .set = set_text(output_),
                            .completes = Completes::kFiles});
   group.options.push_back({.short_name = 'q',
@@ -110,7 +112,9 @@ OptionGroup AnalyzeCommand::output_options() {
                            .set = set_true(no_progress_)});
   group.options.push_back({.long_name = "width",
                            .value = "COLUMNS",
-                           .help = "lay the text out for this width instead of the terminal's",
+                           .help = "lay the text out for this width, 40 to 160, instead of the "
+                                   "terminal's; where columns go for want of room, the report "
+                                   "names them",
                            .set = set_whole(width_, kNarrowest, kWidest),
                            .tier = Tier::kAdvanced});
   return group;
@@ -123,9 +127,12 @@ std::vector<OptionGroup> AnalyzeCommand::options() {
 std::string_view AnalyzeCommand::format_name() const {
   if (json_) return "json";
   if (markdown_) return "md";
-  if (output_.ends_with(".json")) return "json";
-  if (output_.ends_with(".md")) return "md";
-  return "text";
+  const std::string ending = std::filesystem::path(output_).extension().string();
+  if (ending.empty() || ending == ".txt") return "text";
+  for (const std::string_view name : {"json", "md"}) {
+    if (ending.substr(1) == name) return name;
+  }
+  return {};
 }
 
 std::optional<cost::Price> AnalyzeCommand::price(const Config& config) const {
@@ -152,6 +159,11 @@ void AnalyzeCommand::warn_of_damage(const model::Timeline& timeline) const {
 ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   if (json_ && markdown_) {
     print_error("--json and --md exclude each other. See pyrometer analyze --help");
+    return ExitCode::kUsage;
+  }
+  if (format_name().empty()) {
+    print_error(output_ + ": cannot tell the format from this ending. Use .txt, .md or .json, or " +
+                "add --md or --json");
     return ExitCode::kUsage;
   }
   const base::Result<Config> config =

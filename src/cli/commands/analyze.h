@@ -25,7 +25,8 @@ class AnalyzeCommand : public Command {
   [[nodiscard]] OptionGroup input_options();
   [[nodiscard]] OptionGroup report_options();
   [[nodiscard]] OptionGroup output_options();
-  // "text", "json" or "md": as asked, else by the ending of the output file.
+  // "text", "json" or "md": as asked, else by the ending of the output file; empty where that is
+  // none of a format.
   [[nodiscard]] std::string_view format_name() const;
   [[nodiscard]] std::optional<cost::Price> price(const Config& config) const;
   void warn_of_damage(const model::Timeline& timeline) const;

@@ -78,7 +78,8 @@ void TraceReader::add_chunk(std::size_t decoder, const ChunkRows& rows, std::siz
 bool TraceReader::hopeless() const {
   // Sound JSON may be a trace with much before its events.
   constexpr std::int64_t kSoundFactor = 4;
-  const bool too_much = foreign_bytes_ > patience_ || offset_ > kSoundFactor * patience_;
+  const std::int64_t most = saw_document_ ? kSoundFactor * patience_ : patience_;
+  const bool too_much = foreign_bytes_ > patience_ || offset_ > most;
   return too_much && traces_.empty() && assembler_->events() == 0;
 }
 
@@ -368,6 +369,11 @@ base::Error TraceReader::nothing_found(const base::Error* source_error) const {
                                     : "the file ends early, inside its first event";
     error.expected = cut_in_members_ ? "a \"traceEvents\" list" : "the rest of the event";
     error.advice = "Copy the file again; was the run ended, or the disk full, when it was written";
+    if (hopeless()) {
+      error.message = "no event up to here: given up";
+      error.expected = "a trace, whose events come sooner";
+      error.advice = "Export one with prof.export_chrome_trace() or tensorboard_trace_handler()";
+    }
   } else if (saw_empty_list_ && (saw_key_ || first_foreign_ < 0)) {
     // Else noise that holds a "[]" by chance.
     error.kind = base::ErrorKind::kEmpty;
