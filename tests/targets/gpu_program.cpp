@@ -8,15 +8,22 @@
 //   sync [STREAM]                        that stream, or the device
 //   drop N · lost N                      see stub_gpu.h
 //   repeat N … end · forever … end · thread … end (joined by `join`) · fork … end (waited for)
+//   steps N SAMPLES … end                N training steps, told to the hook;
+//   PYROMETER_TEST_TOLD=FILE
+//                                        gets a line for each: its index, start and end
+//   spawn … end                          the block in a new process by exec, waited for
+//   run FILE                             another program, waited for
 //   exec                                 replaces itself; the rest of the script runs there
 //   noinit                               first: no cuInit · init: cuInit now
 //   late                                 loads the library by hand and calls InitializeInjection
 //   attach CODE · active CODE            the hook's function must return CODE
 //   range NAME · counter NAME VALUE · name_range NAME N · yield · resume · retire
 //   control BITS                         waits until the hook sees these bits
-//   sleep MS · print TEXT
-//   exit N · _exit N · quick_exit N · abort · segv    the ends of a process
+//   sleep MS · print TEXT · cat (stdin to stdout) · wait_for FILE (until it is there)
+//   exit N · _exit N · quick_exit N · abort · segv · signal N    the ends of a process
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +51,7 @@ struct Command {
   std::vector<std::string> words;
   std::vector<Command> block;
   std::size_t line = 0;
+  std::size_t end_line = 0;  // of a block
 };
 
 struct Script {
@@ -100,7 +108,8 @@ std::uint32_t number32(const Words& words, std::size_t i) {
 std::uint64_t us(const Words& words, std::size_t i) { return number(words, i) * 1000; }
 
 bool opens_block(const std::string& word) {
-  return word == "repeat" || word == "forever" || word == "thread" || word == "fork";
+  return word == "repeat" || word == "forever" || word == "thread" || word == "fork" ||
+         word == "steps" || word == "spawn";
 }
 
 std::vector<Command> parse(const std::vector<std::string>& lines, std::size_t* at, bool nested) {
@@ -118,6 +127,7 @@ std::vector<Command> parse(const std::vector<std::string>& lines, std::size_t* a
     if (opens_block(command.words[0])) {
       ++*at;
       command.block = parse(lines, at, true);
+      command.end_line = *at;
     }
     commands.push_back(std::move(command));
   }
@@ -157,6 +167,11 @@ class Program {
       threads_.emplace_back([this, &command] { run(command.block); });
     } else if (what == "fork") {
       run_forked(command.block);
+    } else if (what == "steps") {
+      run_steps(command);
+    } else if (what == "spawn") {
+      const std::string script = lines(command.line + 1, command.end_line);
+      run_program({self_, script});
     } else if (what == "exec") {
       exec_rest(command.line);
     } else if (const auto found = verbs_.find(what); found != verbs_.end()) {
@@ -164,6 +179,39 @@ class Program {
     } else {
       fail("no such command: " + what);
     }
+  }
+
+  void run_steps(const Command& command) {
+    static const int told = [] {
+      const char* path = std::getenv("PYROMETER_TEST_TOLD");
+      return path == nullptr ? -1 : ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    }();
+    for (std::uint64_t n = number(command.words, 1); n > 0; --n) {
+      const std::uint64_t start = now_ns();
+      run(command.block);
+      const std::uint64_t end = now_ns();
+      constexpr std::uint32_t kStep = 1;
+      HOOK(pyrometer_hook_range)
+      (kStep, 0, 0, start, end, next_step_, static_cast<std::int64_t>(number(command.words, 2)));
+      if (told >= 0) {
+        const std::string line = std::to_string(next_step_) + " " + std::to_string(start) + " " +
+                                 std::to_string(end) + "\n";
+        [[maybe_unused]] const auto written = ::write(told, line.data(), line.size());
+      }
+      ++next_step_;
+    }
+  }
+
+  static void run_program(const std::vector<std::string>& words) {
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    pid_t child = 0;
+    int status = -1;
+    if (::posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ) == 0) {
+      ::waitpid(child, &status, 0);
+    }
+    if (status != 0) fail(words[0] + " ended with " + std::to_string(status));
   }
 
   void run_forked(const std::vector<Command>& block) {
@@ -177,10 +225,15 @@ class Program {
   }
 
   void exec_rest(std::size_t line) {
-    std::string rest;
-    for (std::size_t i = line + 1; i < lines_.size(); ++i) rest += lines_[i] + ";";
+    const std::string rest = lines(line + 1, lines_.size());
     ::execl(self_, self_, rest.c_str(), static_cast<char*>(nullptr));
     fail("exec failed");
+  }
+
+  std::string lines(std::size_t from, std::size_t to) const {
+    std::string text;
+    for (std::size_t i = from; i < to; ++i) text += lines_[i] + ";";
+    return text;
   }
 
   void add_gpu_commands() {
@@ -250,6 +303,15 @@ class Program {
       std::this_thread::sleep_for(std::chrono::milliseconds(number(w, 1)));
     };
     verbs_["print"] = [](const Words& w) { std::cout << w[1] << std::endl; };
+    verbs_["cat"] = [](const Words&) { std::cout << std::cin.rdbuf() << std::flush; };
+    verbs_["wait_for"] = [](const Words& w) {
+      while (::access(w[1].c_str(), F_OK) != 0) ::usleep(1000);
+    };
+    verbs_["run"] = [](const Words& w) { run_program({w.begin() + 1, w.end()}); };
+    verbs_["signal"] = [](const Words& w) {
+      std::signal(static_cast<int>(number(w, 1)), SIG_DFL);
+      ::raise(static_cast<int>(number(w, 1)));
+    };
     verbs_["exit"] = [](const Words& w) { std::exit(static_cast<int>(number(w, 1))); };
     verbs_["_exit"] = [](const Words& w) { ::_exit(static_cast<int>(number(w, 1))); };
     verbs_["quick_exit"] = [](const Words& w) { std::quick_exit(static_cast<int>(number(w, 1))); };
@@ -264,6 +326,7 @@ class Program {
   const char* self_;
   std::vector<Command> commands_;
   std::vector<std::thread> threads_;
+  std::int64_t next_step_ = 0;
   std::map<std::string, std::function<void(const Words&)>> verbs_;
 };
 
