@@ -138,10 +138,15 @@ std::string command_help(Command& command, const OptionGroup& global, const Help
 std::string tool_help(const std::vector<std::unique_ptr<Command>>& commands,
                       const OptionGroup& global, const HelpStyle& style) {
   std::string out = "pyrometer: " + std::string(tool_purpose()) + "\n";
-  // The first command is what the tool is for.
-  std::vector<Example> examples = commands.front()->examples();
-  constexpr std::size_t kExamples = 3;
-  examples.resize(std::min(examples.size(), kExamples));
+  // The first two commands are what the tool is for.
+  std::vector<Example> examples;
+  constexpr std::size_t kCommands = 2;
+  constexpr std::size_t kExamples = 2;
+  for (std::size_t c = 0; c < std::min(commands.size(), kCommands); ++c) {
+    const std::vector<Example> own = commands[c]->examples();
+    const auto shown = static_cast<std::ptrdiff_t>(std::min(own.size(), kExamples));
+    examples.insert(examples.end(), own.begin(), own.begin() + shown);
+  }
   std::vector<Row> rows;
   for (const auto& command : commands) {
     if (command->hidden()) continue;

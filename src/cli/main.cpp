@@ -1,6 +1,8 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "base/version.h"
 #include "cli/help.h"
@@ -11,6 +13,14 @@
 
 namespace pyrometer::cli {
 namespace {
+
+// `pyrometer help run` is what one types who knows git: `pyrometer run --help`.
+std::vector<std::string> with_help_option(std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
 
 ExitCode run(const std::vector<std::string>& words) {
   const std::vector<std::unique_ptr<Command>> commands = make_commands();
@@ -46,7 +56,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   using pyrometer::cli::ExitCode;
   try {
-    return static_cast<int>(pyrometer::cli::run({argv + (argc > 0 ? 1 : 0), argv + argc}));
+    return static_cast<int>(pyrometer::cli::run(
+        pyrometer::cli::with_help_option({argv + (argc > 0 ? 1 : 0), argv + argc})));
   } catch (const std::bad_alloc&) {
     pyrometer::cli::print_error("out of memory");
   } catch (const std::exception& error) {

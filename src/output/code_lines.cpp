@@ -52,6 +52,7 @@ Break break_before(std::string_view line, std::size_t at, const Scanner& scanner
   if (scanner.in_string() || at == 0 || at >= line.size()) return kNoBreak;
   const char before = line[at - 1];
   const bool bracketed = scanner.depth() > 0;
+  if (opens(before) && closes(line[at])) return kNoBreak;  // a call without arguments
   if (bracketed && (opens(before) || (before == ' ' && at > 1 && line[at - 2] == ','))) {
     return kAfterComma;
   }

@@ -34,8 +34,13 @@ TEST(CodeLines, BreakWithABackslashElsewhere) {
 // A bracket that an earlier line opened needs no backslash, and no alignment with it.
 TEST(CodeLines, KnowTheBracketsOfEarlierLines) {
   EXPECT_THAT(
-      fit_code("loader = DataLoader(data,\n                    workers=os.cpu_count() // 2)", 30),
+      fit_code("loader = DataLoader(data,\n                    workers=os.cpu_count() // 2)", 32),
       ElementsAre("loader = DataLoader(data,", "    workers=os.cpu_count() // 2)"));
+}
+
+TEST(CodeLines, KeepEmptyBracketsTogether) {
+  EXPECT_THAT(fit_code("f(data,\n  workers=os.cpu_count() // 2)", 26),
+              ElementsAre("f(data,", "  workers=os.cpu_count()", "  // 2)"));
 }
 
 TEST(CodeLines, NeverBreakStrings) {

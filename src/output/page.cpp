@@ -47,6 +47,12 @@ bool is_unit(std::string_view word) {
   return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
+// An abbreviation ends a sentence with the full stop that it has.
+std::string sentence_end(std::string text) {
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 bool ends_with_digit(std::string_view word) {
   return !word.empty() && word.back() >= '0' && word.back() <= '9';
 }
@@ -209,7 +215,8 @@ void Page::table(int indent, const Table& table) {
     left_out += (left_out.empty() ? "" : ", ") + table.columns[i].title;
   }
   if (left_out.empty()) return;
-  paragraph(indent, indent, {{"No room at this width for: " + left_out + ".", Ink::kFaint}});
+  paragraph(indent, indent,
+            {{"No room at this width for: " + sentence_end(left_out), Ink::kFaint}});
 }
 
 }  // namespace pyrometer::output

@@ -73,6 +73,7 @@ TEST(Page, TablesAlignAndFit) {
       const std::string line = text.substr(0, text.find('\n'));
       text.erase(0, line.size() + 1);
       EXPECT_LE(display_width(line), width);
+      if (line.starts_with("  No room at this width for:")) break;  // behind the rows
       if (first == std::string::npos) first = static_cast<std::size_t>(display_width(line));
       EXPECT_EQ(display_width(line), static_cast<int>(first));  // right-aligned to the same edge
     }

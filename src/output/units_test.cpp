@@ -31,7 +31,7 @@ TEST(Units, RangesShareAUnitAndCollapse) {
   EXPECT_EQ(base::format_speedup(10, 9.6, 9.2, 10), "1.04× as fast (1.00–1.09×)");
   EXPECT_EQ(base::format_speedup(100, 20, 16.9, 21.2), "5.0× as fast (4.7–5.9×)");
   EXPECT_EQ(base::format_speedup(100, 20, 21.2, 16.9), "5.0× as fast (4.7–5.9×)");
-  EXPECT_EQ(base::format_speedup(100, 50, 50, 50), "2.00× as fast");
+  EXPECT_EQ(base::format_speedup(100, 50, 50, 50), "2.0× as fast");
   EXPECT_EQ(base::format_speedup(1, 0, 0, 1), "?");
   EXPECT_EQ(base::format_expected(426e3, 160e3, 1.32e6), "0.43 ms");
   EXPECT_EQ(format_percent_range(0.45, 0.524), "45–52%");

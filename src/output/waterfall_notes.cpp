@@ -39,8 +39,8 @@ std::string basis_note(const Report& report, const cost::Usage& usage) {
            std::string(report.price ? ", money as if it recurred all day." : ".");
   }
   const std::size_t ranks = report.job.ranks.size();
-  std::string text = ranks > 1 ? fmt::format("Mean over {} ranks, ", ranks) : std::string();
-  text += "share × " + format_duration(*step) + (ranks > 1 ? ", their mean step," : " per step") +
+  std::string text = ranks > 1 ? fmt::format("Means over {} ranks: ", ranks) : std::string();
+  text += "share × " + format_duration(*step) + (ranks > 1 ? " (the mean step)" : " per step") +
           " = time per step";
   if (report.price) {
     text += ", share × " + format_usd(cost::usd_per_day(1, usage.gpus, *report.price)) +
@@ -54,8 +54,8 @@ std::string outside_note(const Report& report) {
   model::DurationNs most = 0;
   model::DurationNs recorded = 0;
   for (const model::RankAnalysis& rank : report.job.ranks) {
-    if (rank.steps.steps.empty()) continue;
     const model::Interval& all = rank.steps.recorded;
+    if (rank.steps.steps.empty() || all.length() <= 0) continue;
     const model::Interval& window = rank.steps.window;
     const model::DurationNs outside = std::max<model::DurationNs>(0, window.start - all.start) +
                                       std::max<model::DurationNs>(0, all.end - window.end);

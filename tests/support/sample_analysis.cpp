@@ -1,5 +1,6 @@
 #include "tests/support/sample_analysis.h"
 
+#include <algorithm>
 #include <string>
 
 #include "model/timeline_builder.h"
@@ -129,6 +130,7 @@ void fill_steps(model::RankAnalysis& rank, int count) {
     at = span.end;
   }
   steps.window = {kOrigin, at};
+  steps.recorded = {kOrigin - 60 * kMs, at};  // start-up
   steps.stats = {(at - kOrigin) / count, 30 * kMs, 36 * kMs, 30 * kMs, 42 * kMs};
   rank.patterns.outliers.push_back({7, 42 * kMs, 8.5});
 }
@@ -201,8 +203,10 @@ void fill_tables(model::RankAnalysis& rank, const Names& names, int steps) {
   rank.pauses.input.operators = steps * 32;
   rank.pauses.input.iterator_starts = 1;
   rank.pauses.input.iterator_start_time = 4 * kMs;
-  rank.pauses.inferred.push_back(
-      {{kOrigin, kOrigin + 9 * kMs}, Cause::kIdleCheckpoint, 7, 1 << 20});
+  model::InferredRegion saving{{kOrigin, kOrigin + 9 * kMs}, Cause::kIdleCheckpoint, 7, 1 << 20};
+  at(saving.causes, Cause::kIdleHost) =
+      std::min(9 * kMs, at(rank.waterfall.causes, Cause::kIdleHost));
+  rank.pauses.inferred.push_back(saving);
   rank.patterns.outlier_period = 5;
   model::CriticalPath& path = rank.patterns.critical_path;
   path.step = 1;

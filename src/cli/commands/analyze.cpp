@@ -32,13 +32,13 @@ ExitCode exit_code_of(const base::Error& error) {
 }  // namespace
 
 std::string_view AnalyzeCommand::purpose() const {
-  return "say where every GPU-second of a traced run went, what it cost, why, and what to change";
+  return "say where every GPU-second of a recorded run went, what it cost, why, and what to change";
 }
 
 std::vector<Example> AnalyzeCommand::examples() const {
   return {
-      {"pyrometer analyze trace.json.gz", "one rank"},
-      {"pyrometer analyze traces/", "every rank file of a folder, or of a tar or zip"},
+      {"pyrometer analyze run.pyro", "what pyrometer run recorded, also while it grows"},
+      {"pyrometer analyze traces/", "PyTorch profiler traces: the ranks of a folder, tar or zip"},
       {"pyrometer analyze traces/ --price 2.50", "with money: USD per GPU and hour"},
       {"pyrometer analyze trace.json -v", "with all tables"},
       {"pyrometer analyze traces/ -o report.md", "a report for a pull request"},
@@ -50,8 +50,9 @@ OptionGroup AnalyzeCommand::input_options() {
   OptionGroup group{.title = "Input", .options = {}};
   group.options.push_back({.value = "PATH",
                            .help =
-                               "PyTorch profiler traces: .json files, plain or packed (gz, zst, "
-                               "xz, bz2, lz4), folders, tar, zip or 7z archives, - for stdin",
+                               "recordings of pyrometer run (.pyro), or PyTorch profiler traces: "
+                               ".json files, plain or packed (gz, zst, xz, bz2, lz4), folders, "
+                               "tar, zip or 7z archives, - for stdin",
                            .set = append_text(paths_),
                            .completes = Completes::kFiles,
                            .required = true,
@@ -161,6 +162,12 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
     print_error("--json and --md exclude each other. See pyrometer analyze --help");
     return ExitCode::kUsage;
   }
+  for (const std::string& path : paths_) {
+    std::error_code missing;
+    if (output_.empty() || !std::filesystem::equivalent(path, output_, missing)) continue;
+    print_error(output_ + ": is one of the files to read. Give -o another file");
+    return ExitCode::kUsage;
+  }
   if (format_name().empty()) {
     print_error(output_ + ": cannot tell the format from this ending. Use .txt, .md or .json, or " +
                 "add --md or --json");
@@ -171,13 +178,6 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   if (!config) {
     print_error(config.error().to_string());
     return exit_code_of(config.error());
-  }
-
-  for (const std::string& path : paths_) {
-    std::error_code missing;
-    if (output_.empty() || !std::filesystem::equivalent(path, output_, missing)) continue;
-    print_error(output_ + ": is one of the traces to read. Give -o another file");
-    return ExitCode::kUsage;
   }
 
   importers::Progress progress;
