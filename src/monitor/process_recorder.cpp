@@ -121,6 +121,7 @@ void ProcessRecorder::advance(model::TimeNs now) {
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);
   process_changed_ = false;
+  step_log_.save(segmenter_.pending_steps());
   for (const auto& [kind, total] : regions_) writer_.put_region_total(process_.id, total);
   writer_.put_overhead(process_.id, duty_.estimate());
 }

@@ -114,6 +114,31 @@ void Segmenter::advance(TimeNs now) {
   finish_pieces(due_pieces(until, false));
 }
 
+std::vector<model::RecordedStep> Segmenter::pending_steps() const {
+  std::vector<model::RecordedStep> steps;
+  for (const RangeRow& row : steps_) {
+    model::RecordedStep step;
+    step.device = -1;
+    step.index = row.a;
+    step.count = 1;
+    step.span = {std::max(finished_, row.start), row.end};
+    step.longest = row.end - row.start;
+    step.samples = row.b;
+    if (step.span.length() > 0) steps.push_back(step);
+  }
+  for (const RangeRow& range : held_.ranges) {
+    if (!waits_for_input(range)) continue;
+    auto step = std::partition_point(steps.begin(), steps.end(), [&range](const auto& one) {
+      return one.span.end <= range.start;
+    });
+    for (; step != steps.end() && step->span.start < range.end; ++step) {
+      step->input_wait +=
+          std::min(range.end, step->span.end) - std::max(range.start, step->span.start);
+    }
+  }
+  return steps;
+}
+
 void Segmenter::finish() {
   if (first_event_ == 0) return;
   finish_pieces(due_pieces(std::numeric_limits<TimeNs>::max(), true));
@@ -130,11 +155,15 @@ void Segmenter::finish_pieces(std::vector<Piece> pieces) {
   forget_before(finished_);
 }
 
+bool Segmenter::waits_for_input(const RangeRow& range) const {
+  return (range.type == RangeType::kInput || range.type == RangeType::kLoaderStart) &&
+         range.thread == static_cast<std::uint32_t>(context_.process.pid);
+}
+
 DurationNs Segmenter::input_wait(Interval span) const {
   DurationNs sum = 0;
   for (const RangeRow& range : held_.ranges) {
-    if (range.type != RangeType::kInput && range.type != RangeType::kLoaderStart) continue;
-    if (range.thread != static_cast<std::uint32_t>(context_.process.pid)) continue;
+    if (!waits_for_input(range)) continue;
     sum +=
         std::max<DurationNs>(0, std::min(range.end, span.end) - std::max(range.start, span.start));
   }

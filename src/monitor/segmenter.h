@@ -46,6 +46,9 @@ class Segmenter {
   // The process has ended: finishes everything.
   void finish();
 
+  // Steps that are over and wait for the rest of their events: without waterfall, device -1.
+  [[nodiscard]] std::vector<model::RecordedStep> pending_steps() const;
+
   // Events that came after their step had been finished; they are in no waterfall.
   [[nodiscard]] std::int64_t late() const { return late_; }
   [[nodiscard]] bool has_steps() const { return has_steps_; }
@@ -69,6 +72,7 @@ class Segmenter {
   void emit_segments(const std::vector<Piece>& pieces);
   [[nodiscard]] Segment make_segment(const Piece* first, const Piece* last);
   [[nodiscard]] recording::DetailRows around(model::Interval window) const;
+  [[nodiscard]] bool waits_for_input(const recording::RangeRow& range) const;
   [[nodiscard]] model::DurationNs input_wait(model::Interval span) const;
   void forget_before(model::TimeNs time);
 

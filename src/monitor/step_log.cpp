@@ -43,6 +43,20 @@ void StepLog::add(const model::RecordedStep& step) {
 void StepLog::flush() {
   for (const model::RecordedStep& step : held_) writer_.add_step(process_, step);
   held_.clear();
+  save({});
+}
+
+void StepLog::save(const std::vector<model::RecordedStep>& pending) {
+  std::vector<model::RecordedStep> rows = held_;
+  const std::size_t held = rows.size();
+  for (const model::RecordedStep& step : pending) {
+    if (rows.size() > held && follows(rows.back(), step)) {
+      join(rows.back(), step);
+    } else {
+      rows.push_back(step);
+    }
+  }
+  writer_.put_unfinished_steps(process_, rows);
 }
 
 }  // namespace pyrometer::monitor

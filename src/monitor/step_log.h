@@ -16,6 +16,9 @@ class StepLog {
   void add(const model::RecordedStep& step);
   // Writes what is still held.
   void flush();
+  // Puts what is held, and `pending` steps that are still to come to add(), where a kill cannot
+  // take them.
+  void save(const std::vector<model::RecordedStep>& pending);
 
  private:
   recording::Writer& writer_;

@@ -176,6 +176,8 @@ base::Result<Statement> Database::prepare(std::string_view sql) {
   return Statement(statement);
 }
 
+std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(handle_.get()); }
+
 base::Error Database::last_error(std::string_view doing) const {
   const int code = handle_ == nullptr ? SQLITE_NOMEM : sqlite3_extended_errcode(handle_.get());
   return {.kind = kind_of(code),

@@ -60,6 +60,7 @@ class Database {
 
   [[nodiscard]] bool execute(const char* sql);
   [[nodiscard]] base::Result<Statement> prepare(std::string_view sql);
+  [[nodiscard]] std::int64_t last_row_id() const;  // of the last insertion
   // What the last failure was, as an error about this file.
   [[nodiscard]] base::Error last_error(std::string_view doing) const;
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -31,7 +31,7 @@ Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& r
       cause_columns() + " FROM step WHERE process = ? ORDER BY start_ns, device");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
-  std::int64_t last_device = -2;
+  model::TimeNs last_start = -1;
   while (statement->step()) {
     model::RecordedStep step;
     step.device = static_cast<std::int32_t>(statement->integer(0));
@@ -45,8 +45,9 @@ Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& r
     for (std::size_t i = 0; i < model::kCauseCount && step.captured; ++i) {
       step.causes[i] = statement->integer(9 + static_cast<int>(i));
     }
-    if (last_device == -2) last_device = step.device;
-    if (step.device == last_device) run.steps_total += step.count;
+    // A step on several devices has a row for each.
+    if (step.span.start != last_start) run.steps_total += step.count;
+    last_start = step.span.start;
     run.steps.push_back(step);
   }
   if (statement->failed()) return base::fail(damaged(database, "step"));

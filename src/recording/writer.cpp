@@ -9,7 +9,7 @@
 namespace pyrometer::recording {
 namespace {
 
-constexpr std::size_t kStatements = 20;
+constexpr std::size_t kStatements = 21;
 
 enum Sql : std::size_t {
   kMeta,
@@ -32,6 +32,7 @@ enum Sql : std::size_t {
   kNote,
   kMetric,
   kSample,
+  kTakeBackStep,
 };
 
 std::string step_insert() {
@@ -65,6 +66,7 @@ std::array<std::string, kStatements> statement_texts() {
       "INSERT INTO note VALUES (?,?,?)",
       "INSERT INTO metric VALUES (?,?,?,?)",
       "INSERT INTO sample VALUES (?,?,?)",
+      "DELETE FROM step WHERE rowid = ?",
   };
 }
 
@@ -206,6 +208,20 @@ void Writer::add_step(std::int64_t process, const model::RecordedStep& step) {
     }
   }
   check(s.run(), "cannot write a step");
+}
+
+void Writer::put_unfinished_steps(std::int64_t process,
+                                  const std::vector<model::RecordedStep>& steps) {
+  std::vector<std::int64_t>& rows = unfinished_[process];
+  if ((rows.empty() && steps.empty()) || !ready()) return;
+  for (const std::int64_t row : rows) {
+    check(sql_->all[kTakeBackStep].bind(row).run(), "cannot write a step");
+  }
+  rows.clear();
+  for (const model::RecordedStep& step : steps) {
+    add_step(process, step);
+    rows.push_back(sql_->database.last_row_id());
+  }
 }
 
 void Writer::add_window(std::int64_t process, const KeptWindow& window, const DetailRows& rows) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,9 @@ class Writer {
   void add_capture(std::int64_t process, std::int64_t time, bool on, std::string_view reason);
   void add_config(std::uint32_t id, const ConfigRow& config);
   void add_step(std::int64_t process, const model::RecordedStep& step);
+  // Steps that are over but not finished with: rows that the next call for this process takes back.
+  // A kill then costs their waterfalls, not the steps.
+  void put_unfinished_steps(std::int64_t process, const std::vector<model::RecordedStep>& steps);
   // Detail rows with the window they belong to.
   void add_window(std::int64_t process, const KeptWindow& window, const DetailRows& rows);
   void add_range(std::int64_t process, const RangeRow& range);
@@ -72,6 +76,7 @@ class Writer {
   std::size_t names_written_ = 1;  // "" needs no row
   std::int64_t rows_ = 0;
   std::int64_t metrics_ = 0;
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> unfinished_;  // row ids, by process
   bool in_transaction_ = false;
   bool failed_ = false;
   base::Error error_;

@@ -41,7 +41,7 @@ class Recording:
         self.path = pathlib.Path(path)
 
     def rows(self, sql, *values):
-        connection = sqlite3.connect("file:%s?mode=ro" % self.path, uri=True)
+        connection = sqlite3.connect("file:%s?mode=rw" % self.path, uri=True)
         try:
             return connection.execute(sql, values).fetchall()
         finally:
