@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -48,12 +52,24 @@ ExitCode run(const std::vector<std::string>& words) {
   return asked ? write_output(tool_help(commands, group, style)) : ExitCode::kUsage;
 }
 
+// A standard stream that is closed stays so, for the command of `pyrometer run` as well; but no
+// file of ours may get its number, or messages would go into it.
+void hold_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // Open the wrong way round: reading or writing fails as on a closed one.
+    (void)::open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
+
 }  // namespace
 }  // namespace pyrometer::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away shows as EPIPE where the writing is done.
-  std::signal(SIGPIPE, SIG_IGN);
+  pyrometer::cli::hold_standard_streams();
+  // A reader that goes away shows as EPIPE where the writing is done. A handler that does nothing
+  // rather than SIG_IGN, which the command of `pyrometer run` would inherit.
+  if (std::signal(SIGPIPE, [](int) {}) == SIG_IGN) std::signal(SIGPIPE, SIG_IGN);
   using pyrometer::cli::ExitCode;
   try {
     return static_cast<int>(pyrometer::cli::run(

@@ -9,7 +9,7 @@
 namespace pyrometer::cli {
 
 // A file, or stdout where the path is empty or "-". Nothing is thrown and nothing printed until
-// finish(). Expects SIGPIPE to be ignored.
+// finish(). Expects that SIGPIPE does not end the process.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
