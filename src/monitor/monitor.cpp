@@ -135,6 +135,13 @@ class Recorder {
     }
     const TimeNs now = sources::monotonic_ns();
     rings_.finish(now);
+    if (const std::int64_t missing = rings_.processes_without_room(); missing > 0) {
+      outcome.notes.push_back(std::to_string(missing) +
+                              (missing == 1 ? " process was" : " processes were") +
+                              " not recorded: no room for 4 MiB of shared memory each in " +
+                              std::filesystem::path(session_.folder()).parent_path().string());
+      outcome.processes_without_room = missing;
+    }
     metrics_.write(*writer_);
     writer_->set_meta("end_ns", std::to_string(now));
     writer_->set_meta("ended", "1");
@@ -204,11 +211,15 @@ std::unique_ptr<Recorder> make_recorder(const MonitorOptions& options, Outcome& 
   auto writer = Writer::create(options.output);
   if (!writer) {
     outcome.recording_error = writer.error();
+    if (options.on_problem) options.on_problem(writer.error());
     return nullptr;
   }
   auto session = Session::create();
   if (!session) {
     outcome.recording_error = session.error();
+    if (options.on_problem) options.on_problem(session.error());
+    writer->reset();
+    (void)::unlink(options.output.c_str());
     return nullptr;
   }
   return std::make_unique<Recorder>(options, std::move(*writer), std::move(*session));

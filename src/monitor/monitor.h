@@ -1,6 +1,7 @@
 // Records one run of a command, from its start to its end.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct MonitorOptions {
   bool record_arguments = false;
   RecorderOptions recorder;
   StatusLine::Place status = StatusLine::Place::kNowhere;
+  // Told before the command starts that it will not be recorded, and why: nobody wants to learn
+  // that after days.
+  std::function<void(const base::Error&)> on_problem;
 };
 
 struct Outcome {
@@ -29,7 +33,8 @@ struct Outcome {
   bool recorded = false;               // there is a file to look at
   std::int64_t processes = 0;          // that wrote a ring
   std::int64_t processes_trained = 0;  // that used a GPU or made steps
-  std::vector<std::string> notes;      // for the user, one sentence each
+  std::int64_t processes_without_room = 0;
+  std::vector<std::string> notes;  // for the user, one sentence each
 };
 
 // Runs the command and records it. The command's behaviour has precedence: whatever fails on our

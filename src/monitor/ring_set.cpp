@@ -13,6 +13,7 @@ void RingSet::find_new() {
   std::set<std::string> present;
   for (const auto& entry : fs::directory_iterator(folder_, none)) {
     const std::string name = entry.path().filename();
+    if (name.ends_with(".noroom")) without_room_.insert(name);
     if (name.starts_with('.') || !name.ends_with(".ring")) continue;
     present.insert(name);
     if (known_.contains(name)) continue;

@@ -27,6 +27,10 @@ class RingSet {
   [[nodiscard]] const ProcessRecorder* leading() const;
   [[nodiscard]] std::int64_t processes_seen() const { return next_id_ - 1; }
   [[nodiscard]] std::int64_t processes_that_trained() const { return trained_; }
+  // Processes that found no room for a ring.
+  [[nodiscard]] std::int64_t processes_without_room() const {
+    return static_cast<std::int64_t>(without_room_.size());
+  }
 
  private:
   void find_new();
@@ -36,7 +40,8 @@ class RingSet {
   ConfigTable configs_;
   RecorderOptions options_;
   std::vector<std::unique_ptr<ProcessRecorder>> recorders_;
-  std::set<std::string> known_;  // file names, also of rings that could not be opened
+  std::set<std::string> known_;         // file names, also of rings that could not be opened
+  std::set<std::string> without_room_;  // file names
   std::int64_t next_id_ = 1;
   std::int64_t trained_ = 0;
 };

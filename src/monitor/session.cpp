@@ -1,6 +1,9 @@
 #include "monitor/session.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ring/layout.h"
 #include "ring/process_stat.h"
 
 namespace pyrometer::monitor {
@@ -35,6 +39,28 @@ bool parse_name(const std::string& name, Owner& owner) {
   if (pid.ec != std::errc() || pid.ptr == end || *pid.ptr != '-') return false;
   const auto ticks = std::from_chars(pid.ptr + 1, end, owner.start_ticks);
   return ticks.ec == std::errc() && ticks.ptr == end && owner.pid > 0;
+}
+
+int open_folder(const fs::path& folder) {
+  return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// Whether a monitor holds the folder, in whatever pid namespace it lives.
+bool is_locked(const fs::path& folder) {
+  const int fd = open_folder(folder);
+  if (fd < 0) return false;
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
+
+// For two rings at least.
+bool has_room(const fs::path& parent) {
+  constexpr std::uint64_t kRing =
+      ring::kHeaderBytes + std::uint64_t{ring::kDefaultSlots} * ring::kSlotBytes;
+  struct statvfs info {};
+  return ::statvfs(parent.c_str(), &info) == 0 &&
+         std::uint64_t{info.f_bavail} * info.f_frsize >= 2 * kRing;
 }
 
 void remove_stale(const fs::path& parent) {
@@ -76,31 +102,41 @@ base::Result<std::string> make_folder(const fs::path& parent) {
 bool session_is_live(const std::string& folder) {
   Owner owner;
   if (!parse_name(fs::path(folder).filename(), owner)) return false;
-  return !ring::process_ended(static_cast<std::uint32_t>(owner.pid), owner.start_ticks);
+  return !ring::process_ended(static_cast<std::uint32_t>(owner.pid), owner.start_ticks) ||
+         is_locked(folder);
 }
 
 base::Result<Session> Session::create() {
-  auto folder = make_folder("/dev/shm");
-  if (!folder) {
-    std::error_code none;
-    const fs::path temporary = fs::temp_directory_path(none);
-    auto second = none ? folder : make_folder(temporary);
+  const fs::path shared = "/dev/shm";
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  const bool shared_first = none || has_room(shared) || !has_room(temporary);
+  auto folder = make_folder(shared_first ? shared : temporary);
+  if (!folder && !none) {
+    auto second = make_folder(shared_first ? temporary : shared);
     if (!second) return base::fail(folder.error());
     folder = std::move(second);
   }
-  return Session(std::move(*folder));
+  if (!folder) return base::fail(folder.error());
+  const int lock = open_folder(*folder);
+  if (lock >= 0) (void)::flock(lock, LOCK_EX | LOCK_NB);
+  return Session(std::move(*folder), lock);
 }
 
 Session::~Session() {
-  if (folder_.empty()) return;
-  std::error_code none;
-  fs::remove_all(folder_, none);
+  if (!folder_.empty()) {
+    std::error_code none;
+    fs::remove_all(folder_, none);
+  }
+  if (lock_ >= 0) ::close(lock_);
 }
 
-Session::Session(Session&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+Session::Session(Session&& other) noexcept
+    : folder_(std::exchange(other.folder_, {})), lock_(std::exchange(other.lock_, -1)) {}
 
 Session& Session::operator=(Session&& other) noexcept {
   std::swap(folder_, other.folder_);
+  std::swap(lock_, other.lock_);
   return *this;
 }
 

@@ -250,6 +250,7 @@ inline constexpr char kSessionVariable[] = "PYROMETER_SESSION";  // the session'
 // Ring of a process: <folder>/<pid>-<process_start_ticks>.ring, mode 0600; made under a name that
 // starts with a dot and renamed when its header is complete. If that name is taken (the process was
 // recorded, then replaced itself by exec), the next is <pid>-<process_start_ticks>.2.ring, up to
-// .9.
+// .9. A process that finds no room for its ring leaves an empty <pid>-<process_start_ticks>.noroom,
+// so that the monitor can say so.
 
 }  // namespace pyrometer::ring

@@ -71,6 +71,22 @@ CreateError give_name(const char* hidden, char* path, const Format& format) {
   return CreateError::kNoRoom;
 }
 
+// An empty file needs no room of its own.
+void note_no_room(std::string_view folder) {
+  ProcessStat self;
+  char path[512];
+  if (!read_process_stat(0, &self) || folder.size() > sizeof path - 64) {
+    return;
+  }
+  std::snprintf(path, sizeof path, "%.*s/%u-%llu.noroom", static_cast<int>(folder.size()),
+                folder.data(), static_cast<unsigned>(::getpid()),
+                static_cast<unsigned long long>(self.start_ticks));
+  const int fd = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    ::close(fd);
+  }
+}
+
 // Where to cut a text that is too long: before a UTF-8 sequence, with room for the mark.
 constexpr std::string_view kCutMark = "\u2026";
 std::size_t cut_length(std::string_view text) {
@@ -100,6 +116,9 @@ Writer* Writer::create(std::string_view folder, std::uint32_t slot_count, Create
   writer->alive_ = make_alive_page();
   if (writer->alive_ != nullptr && writer->init_tables()) {
     *error = writer->make_file(folder, slot_count);
+    if (*error == CreateError::kNoRoom) {
+      note_no_room(folder);
+    }
   }
   return *error == CreateError::kNone ? writer : nullptr;
 }

@@ -191,7 +191,7 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
 // By a process of its own: whatever a diagnosis costs or meets, the command's exit code stands.
 void RunCommand::report(const Terminal&, const monitor::Outcome& outcome,
                         const std::string& file) const {
-  if (outcome.processes == 0) {
+  if (outcome.processes == 0 && outcome.processes_without_room == 0) {
     print_warning(
         "no process of the command was recorded: it is neither a Python program with PyTorch nor "
         "one that uses CUDA, or it cleared its environment (python -I and -E do)");
@@ -225,19 +225,23 @@ ExitCode RunCommand::run(const Terminal& terminal) {
     if (!quiet_) print_warning("already within a recorded run, which records this command as well");
     run_unrecorded(command_);
   }
-  const monitor::MonitorOptions options = monitor_options(terminal);
+  monitor::MonitorOptions options = monitor_options(terminal);
   if (!no_gpu_ && options.library.empty()) {
     print_warning("libpyrometer_inject.so is not beside this program: no GPU timeline");
   }
+  options.on_problem = [](const base::Error& error) {
+    print_error("the run is not recorded: " + error.to_string());
+  };
   const base::Result<monitor::Outcome> outcome = monitor::record(options);
   if (!outcome) {
     print_error(outcome.error().to_string());
     std::_Exit(outcome.error().kind == base::ErrorKind::kNotFound ? kNotFound : kCannotRun);
   }
-  for (const std::string& note : outcome->notes) print_warning(note);
-  if (outcome->recording_error) {
-    print_error("the run was not recorded" + std::string(outcome->recorded ? " to its end" : "") +
-                ": " + outcome->recording_error->to_string());
+  if (!quiet_) {
+    for (const std::string& note : outcome->notes) print_warning(note);
+  }
+  if (outcome->recorded && outcome->recording_error) {
+    print_error("the run was not recorded to its end: " + outcome->recording_error->to_string());
   }
   if (outcome->recorded && !quiet_) report(terminal, *outcome, options.output);
   monitor::end_like(outcome->end);
