@@ -21,7 +21,8 @@ RingFolder::~RingFolder() {
 std::vector<std::string> RingFolder::files() const {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    if (entry.path().filename().string().front() != '.') {
+    const std::string name = entry.path().filename();
+    if (name.front() != '.' && name.ends_with(".ring")) {
       found.push_back(entry.path());
     }
   }
