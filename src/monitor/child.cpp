@@ -11,7 +11,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
+
+#include "ring/process_stat.h"
 
 extern char** environ;
 
@@ -95,6 +98,34 @@ void run_child(const std::vector<char*>& arguments, const std::vector<char*>& en
   ::_exit(127);
 }
 
+bool is_stopped(pid_t pid) {
+  ring::ProcessStat stat;
+  return ring::read_process_stat(static_cast<std::uint32_t>(pid), &stat) &&
+         (stat.state == 'T' || stat.state == 't');
+}
+
+// The child has stopped. The shell watches the monitor: it stops as well, and wakes the child when
+// it is woken. A helper wakes the monitor if the child is woken by somebody else (or is killed):
+// nobody would ever reap it otherwise.
+void stop_with(pid_t child) {
+  const pid_t monitor = ::getpid();
+  const pid_t helper = ::fork();
+  if (helper == 0) {
+    // Only async-signal-safe calls: other threads may have held locks. Out of the process group, so
+    // that the terminal's signals leave it alone.
+    ::setsid();
+    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 20'000'000};
+    while (::getppid() == monitor && is_stopped(child)) ::nanosleep(&kPause, nullptr);
+    if (::getppid() == monitor) ::kill(monitor, SIGCONT);
+    ::_exit(0);
+  }
+  if (helper < 0) return;
+  ::raise(SIGSTOP);
+  ::kill(child, SIGCONT);
+  ::kill(helper, SIGKILL);
+  ::waitpid(helper, nullptr, 0);
+}
+
 base::Error start_error(const std::string& program, int why) {
   const bool missing = why == ENOENT || why == ENOTDIR;
   return {.kind = missing         ? base::ErrorKind::kNotFound
@@ -157,10 +188,7 @@ std::optional<ChildEnd> Child::wait(int milliseconds) {
   if (got < 0 && errno == ECHILD) return ChildEnd{.exit_code = 1, .signal = 0};
   if (got != pid_) return std::nullopt;
   if (WIFSTOPPED(status)) {
-    // The shell watches the monitor: it has to stop as well, and to wake the child when it is
-    // woken.
-    ::raise(SIGSTOP);
-    ::kill(pid_, SIGCONT);
+    stop_with(pid_);
     return std::nullopt;
   }
   if (WIFSIGNALED(status)) return ChildEnd{.exit_code = -1, .signal = WTERMSIG(status)};
