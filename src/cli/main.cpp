@@ -69,7 +69,10 @@ int main(int argc, char** argv) {
   pyrometer::cli::hold_standard_streams();
   // A reader that goes away shows as EPIPE where the writing is done. A handler that does nothing
   // rather than SIG_IGN, which the command of `pyrometer run` would inherit.
-  if (std::signal(SIGPIPE, [](int) {}) == SIG_IGN) std::signal(SIGPIPE, SIG_IGN);
+  // A file that may not grow (ulimit -f) shows as EFBIG likewise.
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    if (std::signal(number, [](int) {}) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
   using pyrometer::cli::ExitCode;
   try {
     return static_cast<int>(pyrometer::cli::run(

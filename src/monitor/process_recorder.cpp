@@ -265,6 +265,10 @@ void ProcessRecorder::on_info(const ring::InfoBody& info) {
   const std::string_view value = writer_.names().text(name(info.value));
   if (key.empty()) return;
   writer_.add_info(process_.id, static_cast<std::int64_t>(info.time), key, value);
+  if (key == "capture.refused") {
+    process_.capture = "off: " + std::string(value);
+    process_changed_ = true;
+  }
   take_device_info(key, value);
   take_rank_info(key, value);
 }

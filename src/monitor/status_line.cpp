@@ -1,6 +1,7 @@
 #include "monitor/status_line.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,14 @@ namespace {
 
 void write_stderr(const std::string& text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// Neither in the background, where writing may stop the monitor, nor on a terminal that is held up
+// (Ctrl-S), where it would wait.
+bool may_write() {
+  pollfd terminal{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return ::tcgetpgrp(STDERR_FILENO) == ::getpgrp() && ::poll(&terminal, 1, 0) == 1 &&
+         (terminal.revents & POLLOUT) != 0;
 }
 
 }  // namespace
@@ -42,7 +51,7 @@ std::string status_text(const LiveState& state) {
 }
 
 void StatusLine::show(const std::string& text) {
-  if (place_ == Place::kNowhere || text.empty()) return;
+  if (place_ == Place::kNowhere || text.empty() || !may_write()) return;
   if (place_ == Place::kTitle) {
     write_stderr("\033]2;pyrometer: " + text + "\a");
   } else {
@@ -52,7 +61,7 @@ void StatusLine::show(const std::string& text) {
 }
 
 void StatusLine::clear() {
-  if (!shown_) return;
+  if (!shown_ || !may_write()) return;
   write_stderr(place_ == Place::kTitle ? "\033]2;\a" : "\r\033[K");
   shown_ = false;
 }

@@ -139,7 +139,7 @@ std::string head_of(const Report& report) {
 std::string waterfall_of(const Report& report) {
   const cost::Usage usage = cost::usage_of(report.job);
   const WaterfallView view = view_of(report.job, usage.step_causes);
-  if (view.total == 0) return "Nothing ran on a GPU in this trace.\n\n";
+  if (view.total == 0) return "No work of a GPU is in this trace.\n\n";
   const std::optional<double> step = usage.step_ns();
   const auto whole = static_cast<double>(view.total);
   DurationUnit unit = duration_unit(step.value_or(whole));

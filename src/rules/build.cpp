@@ -120,6 +120,15 @@ std::string where_counted(const Context& context, std::size_t position, model::C
   return " The trace has no range for it: the table has it under " + list + ".";
 }
 
+std::string capture_refused(const model::RankTimeline& rank) {
+  if (rank.run == nullptr || rank.activities.size() > 0) return {};
+  constexpr std::string_view kOff = "off: ";
+  const auto capture = rank.run->info.find("gpu.capture");
+  return capture != rank.run->info.end() && capture->second.starts_with(kOff)
+             ? capture->second.substr(kOff.size())
+             : std::string();
+}
+
 void not_judged(Judgement& judgement, std::string_view id, std::string reason) {
   judgement.not_judged.push_back({std::string(id), std::move(reason)});
 }

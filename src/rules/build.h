@@ -50,6 +50,10 @@ void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, a
 [[nodiscard]] std::string where_counted(const Context& context, std::size_t position,
                                         model::Cause cause);
 
+// Why `pyrometer run` saw nothing of a GPU that the process used; empty where it did, or where the
+// process used none.
+[[nodiscard]] std::string capture_refused(const model::RankTimeline& rank);
+
 void not_judged(Judgement& judgement, std::string_view id, std::string reason);
 
 }  // namespace pyrometer::rules

@@ -35,10 +35,6 @@ Reason reason_of(const model::RecordedRun& run) {
         "Install a build of PyTorch for CUDA: https://pytorch.org/get-started/locally shows the "
         "command."};
   }
-  if (const std::string capture = text("gpu.capture"); capture.starts_with("off: ")) {
-    return {"the GPU could not be watched, " + capture.substr(5),
-            "What ran there is not in this recording."};
-  }
   if (text("cuda.initialized") == "False") {
     return {"a GPU is there, and the program never turned to it",
             "Move the model and each batch to it: model.to('cuda'), batch.to('cuda')."};
@@ -51,10 +47,19 @@ Reason reason_of(const model::RecordedRun& run) {
 void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
   Verdict verdict = start_verdict(kId, Role::kNote);
   model::Finding& finding = verdict.finding;
+  std::string unwatched;
   for (const model::RankTimeline& rank : context.timeline().ranks) {
-    if (rank.activities.size() == 0) finding.ranks.push_back(rank.info.rank);
+    if (rank.activities.size() > 0) continue;
+    if (const std::string why = capture_refused(rank); !why.empty()) {
+      unwatched = why;
+    } else {
+      finding.ranks.push_back(rank.info.rank);
+    }
   }
-  if (finding.ranks.empty()) return;
+  if (finding.ranks.empty()) {
+    if (!unwatched.empty()) not_judged(judgement, kId, "the GPU was not watched: " + unwatched);
+    return;
+  }
   finding.severity = model::Severity::kWarning;
   finding.confidence = model::Confidence::kHigh;
   finding.share_of_time = 1;
@@ -68,7 +73,9 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
       " host activity only, no kernel and no copy on a device.";
   const model::RankTimeline& first =
       *std::find_if(context.timeline().ranks.begin(), context.timeline().ranks.end(),
-                    [](const model::RankTimeline& rank) { return rank.activities.size() == 0; });
+                    [](const model::RankTimeline& rank) {
+                      return rank.activities.size() == 0 && capture_refused(rank).empty();
+                    });
   if (first.run != nullptr) {
     Reason reason = reason_of(*first.run);
     if (!reason.text.empty()) finding.summary += " The reason: " + reason.text + ".";

@@ -32,6 +32,17 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
     if (here) finding.ranks.push_back(rank.info.rank);
   }
   if (lost) what = "Events of the trace were lost or unreadable";
+  std::string unwatched;
+  for (const model::RankTimeline& rank : context.timeline().ranks) {
+    const std::string why = capture_refused(rank);
+    if (why.empty()) continue;
+    unwatched = why;
+    finding.ranks.push_back(rank.info.rank);
+  }
+  if (!unwatched.empty()) {
+    what += what.empty() ? "" : "; ";
+    what += "the GPU was not watched, and what ran there is not in this recording: " + unwatched;
+  }
   const auto unlinked = context.largest(FactId::kLaunchLostShare);
   const double limit = context.threshold(kId, "lost_launches");
   if (unlinked && unlinked->value > limit) {
@@ -76,6 +87,11 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
   if (!lost) {
     finding.fix = "Give the traces of all ranks at once, where there are any.";
     finding.fix_code = "pyrometer analyze traces/";
+  }
+  if (!unwatched.empty()) {
+    finding.severity = model::Severity::kWarning;
+    finding.fix = "Where another tool has the GPU's tracing interface, record again without it.";
+    finding.fix_code.clear();
   }
   finding.summary = what + ".";
   finding.no_prediction = "nothing to gain, only to know";
