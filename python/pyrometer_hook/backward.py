@@ -1,6 +1,6 @@
 """backward(): Tensor.backward calls torch.autograd.backward, which is wrapped."""
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 from .steps import steps
 
@@ -26,6 +26,9 @@ def _make(original):
         start = now()
         try:
             return original(*args, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
         finally:
             end = now()
             _state.inside = False

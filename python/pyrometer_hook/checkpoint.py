@@ -4,7 +4,7 @@ import os
 from threading import get_ident
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 
 _PART = "checkpoint"
@@ -47,6 +47,9 @@ def _make(name, writes, position):
             start = now()
             try:
                 return original(*args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             finally:
                 end = now()
                 _state.owner = 0

@@ -7,7 +7,7 @@ import dataclasses
 from threading import get_ident
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 from .steps import steps
 
@@ -118,9 +118,10 @@ def _wrap_next(loader):
                 if epoch is not None:
                     epoch.finish(now(), 0)
                 raise
-            except BaseException:
+            except BaseException as error:
                 loader.owner = 0
                 rt.phase = phase
+                leave_no_trace(error)
                 raise
             end = now()
             loader.owner = 0
@@ -153,6 +154,9 @@ def _wrap_iter(loader):
             start = now()
             try:
                 iterator = original(self)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             finally:
                 loader.owner = 0
             try:

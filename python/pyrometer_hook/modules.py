@@ -10,7 +10,7 @@ import weakref
 from threading import get_ident
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 from .steps import steps
 
@@ -128,6 +128,9 @@ class Modules:
                 if saved is not None:
                     return saved(self, *args, **kwargs)
                 return super(kind, self).__call__(*args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             finally:
                 end = now()
                 active.discard(thread)
@@ -300,6 +303,9 @@ def _wrap_train(modules, is_compiling):
             start = now()
             try:
                 result = original(self, *args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             finally:
                 modules.train_owner = 0
             try:

@@ -7,7 +7,7 @@ import sys
 import weakref
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 from .steps import steps
 
@@ -69,7 +69,11 @@ def _class_name(optimizer):
 def _wrap_init(state, on_new):
     def make(original):
         def __init__(self, *args, **kwargs):
-            original(self, *args, **kwargs)
+            try:
+                original(self, *args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             try:
                 steps.has_optimizer = True
                 state.optimizers.add(self)
@@ -91,7 +95,11 @@ def _wrap_step(state):
                 state.begin(self)
             except Exception:
                 rt.failed(_PART)
-            result = original(self, *args, **kwargs)
+            try:
+                result = original(self, *args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             try:
                 state.end(self)
             except Exception:
@@ -109,7 +117,11 @@ def _wrap_zero_grad(is_compiling):
             if is_compiling() or not rt.on:
                 return original(self, *args, **kwargs)
             start = now()
-            result = original(self, *args, **kwargs)
+            try:
+                result = original(self, *args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             if steps.start:  # before the first step nothing is worth recording
                 rt.emit(lib.ZERO_GRAD, 0, 0, start, now())
             return result
@@ -126,7 +138,11 @@ def _wrap_scaler_step(state):
                 return original(self, optimizer, *args, **kwargs)
             finished = state.finished
             start = now()
-            result = original(self, optimizer, *args, **kwargs)
+            try:
+                result = original(self, optimizer, *args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             try:
                 if state.finished == finished and not state.current:
                     end = now()

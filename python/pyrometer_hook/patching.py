@@ -20,6 +20,17 @@ def is_hook_file(name):
     return "pyrometer_hook/" in name
 
 
+def leave_no_trace(error):
+    """Takes the frame of a wrapper out of the traceback of what the original raised.
+
+    To be called in the wrapper's except clause, before a bare `raise`. Before Python 3.11 that puts
+    the frame back.
+    """
+    trace = error.__traceback__
+    if trace is not None:
+        error.__traceback__ = trace.tb_next
+
+
 class Patches:
     """The replaced attributes of one part, to be put back."""
 

@@ -2,7 +2,7 @@
 import sys
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .places import place, user_frame
 from .runtime import now, rt
 from .steps import steps
@@ -56,7 +56,11 @@ class _Window:
                              and name not in ("to", "cuda")):
                 return original(*args, **kwargs)
             start = now()
-            result = original(*args, **kwargs)
+            try:
+                result = original(*args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             end = now()
             if end - start > _SHORTEST_NS and window.left > 0:
                 window.tell(name, start, end, args, result)

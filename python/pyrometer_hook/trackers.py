@@ -2,7 +2,7 @@
 from threading import get_ident
 
 from . import library as lib
-from .patching import Patches
+from .patching import Patches, leave_no_trace
 from .runtime import now, rt
 
 _PART = "logging"
@@ -30,6 +30,9 @@ def _make(name):
             start = now()
             try:
                 return original(*args, **kwargs)
+            except BaseException as error:
+                leave_no_trace(error)
+                raise
             finally:
                 end = now()
                 _state.owner = 0
