@@ -14,6 +14,7 @@
 #include <ctime>
 #include <utility>
 
+#include "monitor/group_witness.h"
 #include "ring/process_stat.h"
 
 extern char** environ;
@@ -25,6 +26,7 @@ namespace {
 constexpr int kSignals = 65;
 std::atomic<bool> pending[kSignals];
 int wake_pipe[2] = {-1, -1};
+GroupWitness witness;
 
 constexpr int kPassedOn[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,  SIGUSR1,
                              SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGCHLD};
@@ -96,6 +98,29 @@ void run_child(const std::vector<char*>& arguments, const std::vector<char*>& en
   const int why = errno;
   [[maybe_unused]] const auto written = ::write(report, &why, sizeof why);
   ::_exit(127);
+}
+
+// A signal that went to the whole group has reached the child already. A second one might mean
+// something else to it (save at the first, give up at the second).
+void pass_signals_on(pid_t child) {
+  bool any = false;
+  for (const auto& one : pending) any = any || one.load(std::memory_order_relaxed);
+  if (!any) return;
+  constexpr timespec kUntilAllHaveIt{.tv_sec = 0, .tv_nsec = 20'000'000};
+  ::nanosleep(&kUntilAllHaveIt, nullptr);
+  bool went_to_all = false;
+  for (int signal = 1; signal < kSignals; ++signal) {
+    if (!pending[signal].exchange(false, std::memory_order_relaxed)) continue;
+    if (witness.got(signal)) {
+      went_to_all = true;
+    } else {
+      ::kill(child, signal);
+    }
+  }
+  if (went_to_all) {
+    witness.stop();
+    witness.start();
+  }
 }
 
 bool is_stopped(pid_t pid) {
@@ -170,6 +195,7 @@ base::Result<Child> Child::start(const std::vector<std::string>& command,
     ::waitpid(pid, nullptr, 0);
     return base::fail(start_error(command[0], why));
   }
+  witness.start();
   return Child(pid);
 }
 
@@ -180,17 +206,19 @@ std::optional<ChildEnd> Child::wait(int milliseconds) {
     while (::read(wake_pipe[0], bytes, sizeof bytes) > 0) {
     }
   }
-  for (int signal = 1; signal < kSignals; ++signal) {
-    if (pending[signal].exchange(false, std::memory_order_relaxed)) ::kill(pid_, signal);
-  }
+  pass_signals_on(pid_);
   int status = 0;
   const pid_t got = ::waitpid(pid_, &status, WNOHANG | WUNTRACED);
-  if (got < 0 && errno == ECHILD) return ChildEnd{.exit_code = 1, .signal = 0};
+  if (got < 0 && errno == ECHILD) {
+    witness.stop();
+    return ChildEnd{.exit_code = 1, .signal = 0};
+  }
   if (got != pid_) return std::nullopt;
   if (WIFSTOPPED(status)) {
     stop_with(pid_);
     return std::nullopt;
   }
+  witness.stop();
   if (WIFSIGNALED(status)) return ChildEnd{.exit_code = -1, .signal = WTERMSIG(status)};
   return ChildEnd{.exit_code = WEXITSTATUS(status), .signal = 0};
 }

@@ -17,9 +17,10 @@ struct ChildEnd {
 };
 
 // It runs in the monitor's process group with the same terminal, stdin, stdout and stderr. Signals
-// of the terminal (Ctrl-C, Ctrl-\, hang-up) reach it directly and leave the monitor alone; those
-// sent to the monitor's pid are passed on. When it stops, so does the monitor, and the other way
-// round. One object at a time: signal dispositions belong to the process.
+// of the terminal (Ctrl-C, Ctrl-\, hang-up), and those that a batch system sends to every process,
+// reach it directly; those sent to the monitor's pid alone are passed on: each comes once. When it
+// stops, so does the monitor, and the other way round. One object at a time: signal dispositions
+// belong to the process.
 class Child {
  public:
   // `environment` holds NAME=value to set on top of our own. Errors: kNotFound (exit code 127),

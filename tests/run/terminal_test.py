@@ -204,6 +204,23 @@ class Signals(support.RunCase):
                 self.assertEqual((process.returncode, out, err),
                                  (5, b"[got 1 of %s]\n" % number.name.encode(), b""))
 
+    def test_to_the_whole_group(self):
+        """As batch systems and `kill -- -GROUP` do it: once for the program, not twice."""
+        process = self.start([support.PYTHON, "-c", COUNTER, "7"], start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"[ready]\n")
+        numbers = [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP]
+        for count, number in enumerate(numbers, 1):
+            os.killpg(process.pid, number)
+            self.assertEqual(process.stdout.readline(),
+                             b"[got %d of %s]\n" % (count, number.name.encode()))
+            time.sleep(0.15)  # time for a second one, and for the next witness
+        for count, number in enumerate((signal.SIGUSR1, signal.SIGTERM), len(numbers) + 1):
+            os.kill(process.pid, number)
+            self.assertEqual(process.stdout.readline(),
+                             b"[got %d of %s]\n" % (count, number.name.encode()))
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err), (5, b"", b""))
+
     def test_stopped_and_continued_by_pid(self):
         """Somebody pauses the program and lets it go on: the monitor follows."""
         process = self.start([support.GPU_PROGRAM, "steps 400 8; kernel a 50 0; sync; sleep 1; end;"
