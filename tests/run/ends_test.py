@@ -112,8 +112,8 @@ class Ends(support.RunCase):
                       "args=(9,), daemon=True).start(); print('main is over')",
             "execv": "import os, sys; print(1, flush=True); "
                      "os.execv(sys.executable, [sys.executable, '-c', 'print(2); exit(3)'])",
-            "fork": "import os\np = os.fork()\nprint('parent' if p else 'child', flush=True)\n"
-                    "p and os.waitpid(p, 0)",
+            "fork": "import os\np = os.fork()\np and os.waitpid(p, 0)\n"
+                    "print('parent' if p else 'child', flush=True)",
             "SIGINT": "import os, signal; os.kill(os.getpid(), signal.SIGINT)",
         }
         for name, text in programs.items():
