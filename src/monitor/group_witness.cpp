@@ -1,5 +1,6 @@
 #include "monitor/group_witness.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -7,9 +8,10 @@
 
 #include <csignal>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
-#include <string>
 
 namespace pyrometer::monitor {
 namespace {
@@ -51,14 +53,19 @@ void GroupWitness::stop() {
 
 bool GroupWitness::got(int signal) const {
   if (pid_ <= 0) return false;
-  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    constexpr std::string_view kPending = "ShdPnd:";
-    if (!line.starts_with(kPending)) continue;
-    const std::uint64_t bits = std::stoull(line.substr(kPending.size()), nullptr, 16);
-    return ((bits >> static_cast<unsigned>(signal - 1)) & 1U) != 0;
-  }
-  return false;
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/status", static_cast<int>(pid_));
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[4096];
+  const ssize_t length = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  text[length > 0 ? length : 0] = '\0';
+  constexpr char kPending[] = "\nShdPnd:";
+  const char* line = std::strstr(text, kPending);
+  if (line == nullptr) return false;
+  const std::uint64_t bits = std::strtoull(line + sizeof kPending - 1, nullptr, 16);
+  return ((bits >> static_cast<unsigned>(signal - 1)) & 1U) != 0;
 }
 
 }  // namespace pyrometer::monitor

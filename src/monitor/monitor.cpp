@@ -82,6 +82,17 @@ std::vector<std::string> child_environment(const MonitorOptions& options,
   return set;
 }
 
+// Runs a part of the recording. False: it threw, which means that memory ran out.
+template <typename Part>
+bool survived(Part part) {
+  try {
+    part();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 // The recording's side of a run: everything in here may fail without touching the command.
 class Recorder {
  public:
@@ -125,6 +136,12 @@ class Recorder {
     if (const ProcessRecorder* leading = rings_.leading(); leading != nullptr) {
       line.show(status_text(leading->live()));
     }
+  }
+
+  // Keeps what has been committed, and lets the processes go. Throws nothing.
+  void give_up() {
+    rings_.abandon();
+    (void)survived([this] { writer_->finish(); });
   }
 
   void finish(const ChildEnd& end, Outcome& outcome) {
@@ -207,6 +224,10 @@ class Recorder {
   TimeNs last_status_ = 0;
 };
 
+base::Error out_of_memory() {
+  return {.kind = base::ErrorKind::kResource, .message = "out of memory"};
+}
+
 std::unique_ptr<Recorder> make_recorder(const MonitorOptions& options, Outcome& outcome) {
   auto writer = Writer::create(options.output);
   if (!writer) {
@@ -229,10 +250,17 @@ std::unique_ptr<Recorder> make_recorder(const MonitorOptions& options, Outcome& 
 
 base::Result<Outcome> record(const MonitorOptions& options) {
   Outcome outcome;
-  std::unique_ptr<Recorder> recorder = make_recorder(options, outcome);
+  std::unique_ptr<Recorder> recorder;
   std::vector<std::string> environment;
-  if (recorder != nullptr) {
+  const bool prepared = survived([&] {
+    recorder = make_recorder(options, outcome);
+    if (recorder == nullptr) return;
     environment = child_environment(options, recorder->folder(), outcome.notes);
+  });
+  if (!prepared) {
+    recorder.reset();
+    environment.clear();
+    if (options.on_problem) options.on_problem(out_of_memory());
   }
   auto child = Child::start(options.command, environment);
   if (!child) {
@@ -242,19 +270,28 @@ base::Result<Outcome> record(const MonitorOptions& options) {
     }
     return base::fail(child.error());
   }
-  if (recorder != nullptr) recorder->watch(child->pid());
+  const auto give_up = [&] {
+    recorder->give_up();
+    recorder.reset();
+    outcome.recorded = true;
+    outcome.recording_error = out_of_memory();
+  };
+  if (recorder != nullptr && !survived([&] { recorder->watch(child->pid()); })) give_up();
   std::optional<ChildEnd> end;
   {
     StatusLine line(recorder != nullptr ? options.status : StatusLine::Place::kNowhere);
     while (!end) {
       end = child->wait(kPollMs);
       if (recorder == nullptr) continue;
-      recorder->tick();
-      recorder->show_status(line);
+      const bool ok = survived([&] {
+        recorder->tick();
+        recorder->show_status(line);
+      });
+      if (!ok) give_up();
     }
   }
   outcome.end = *end;
-  if (recorder != nullptr) recorder->finish(*end, outcome);
+  if (recorder != nullptr && !survived([&] { recorder->finish(*end, outcome); })) give_up();
   return outcome;
 }
 

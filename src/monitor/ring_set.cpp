@@ -59,6 +59,13 @@ void RingSet::finish(model::TimeNs now) {
   recorders_.clear();
 }
 
+void RingSet::abandon() {
+  for (auto& recorder : recorders_) {
+    if (recorder != nullptr) recorder->ask_to_end();
+  }
+  recorders_.clear();
+}
+
 const ProcessRecorder* RingSet::leading() const {
   const ProcessRecorder* best = nullptr;
   const auto before = [](const ProcessRecorder& a, const ProcessRecorder& b) {

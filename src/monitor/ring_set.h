@@ -23,6 +23,10 @@ class RingSet {
   // Everything that is still there.
   void finish(model::TimeNs now);
 
+  // Tells the processes that the recording is over, and records nothing more of them. Throws
+  // nothing.
+  void abandon();
+
   // The process whose live state says most: the one that trains, rank 0 first.
   [[nodiscard]] const ProcessRecorder* leading() const;
   [[nodiscard]] std::int64_t processes_seen() const { return next_id_ - 1; }

@@ -1,5 +1,6 @@
 #include "monitor/session.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -39,6 +40,17 @@ bool parse_name(const std::string& name, Owner& owner) {
   if (pid.ec != std::errc() || pid.ptr == end || *pid.ptr != '-') return false;
   const auto ticks = std::from_chars(pid.ptr + 1, end, owner.start_ticks);
   return ticks.ec == std::errc() && ticks.ptr == end && owner.pid > 0;
+}
+
+// A session's folder holds plain files alone. Throws nothing, not even where memory has run out.
+void remove_folder(const char* folder) {
+  if (DIR* listing = ::opendir(folder); listing != nullptr) {
+    while (const dirent* entry = ::readdir(listing)) {
+      (void)::unlinkat(::dirfd(listing), entry->d_name, 0);
+    }
+    ::closedir(listing);
+  }
+  (void)::rmdir(folder);
 }
 
 int open_folder(const fs::path& folder) {
@@ -124,10 +136,7 @@ base::Result<Session> Session::create() {
 }
 
 Session::~Session() {
-  if (!folder_.empty()) {
-    std::error_code none;
-    fs::remove_all(folder_, none);
-  }
+  if (!folder_.empty()) remove_folder(folder_.c_str());
   if (lock_ >= 0) ::close(lock_);
 }
 

@@ -149,6 +149,27 @@ class Limits(support.RunCase):
         run = self.record([support.GPU_PROGRAM, TRAINING], preexec_fn=limit)
         self.assertEqual((run.returncode, run.out), (3, b"done\n"), run.err)
 
+    @unittest.skipIf(support.SANITIZED, "a sanitizer needs room of its own")
+    def test_the_monitor_runs_out_of_memory(self):
+        """The training does not notice; its exit code comes through."""
+        import resource
+        go = self.folder / "go"
+        process = self.start([support.GPU_PROGRAM, "kernel a 1 0; sync; wait_for %s; repeat 100000;"
+                              "kernel a 1 0; copy h2d 1 pinned 1; end; name_range range 3000;"
+                              "steps 50 8; kernel b 10 0; sync; sleep 10; end; print done; exit 9"
+                              % go], env={"PYROMETER_STUB_OPTIONS": "fast"})
+        self.wait_until(lambda: any(p.suffix == ".ring" for s in support.sessions(process.pid)
+                                    for p in s.iterdir()), what="ring")
+        time.sleep(0.3)
+        # Nothing more than it has. What it has freed already it may use again.
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (1 << 20, 1 << 20))
+        go.touch()
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (9, b"done\n"), err)
+        self.assertIn(b"the run was not recorded to its end: out of memory", err)
+        self.assertEqual(support.sessions(process.pid), [])
+        self.assertEqual(process.recording.value("PRAGMA integrity_check"), "ok")
+
     def test_few_open_files(self):
         import resource
 

@@ -237,13 +237,17 @@ ExitCode RunCommand::run(const Terminal& terminal) {
     print_error(outcome.error().to_string());
     std::_Exit(outcome.error().kind == base::ErrorKind::kNotFound ? kNotFound : kCannotRun);
   }
-  if (!quiet_) {
-    for (const std::string& note : outcome->notes) print_warning(note);
+  try {
+    if (!quiet_) {
+      for (const std::string& note : outcome->notes) print_warning(note);
+    }
+    if (outcome->recorded && outcome->recording_error) {
+      print_error("the run was not recorded to its end: " + outcome->recording_error->to_string());
+    }
+    if (outcome->recorded && !quiet_) report(terminal, *outcome, options.output);
+  } catch (const std::exception&) {
+    // Memory has run out: the command's exit code is what counts.
   }
-  if (outcome->recorded && outcome->recording_error) {
-    print_error("the run was not recorded to its end: " + outcome->recording_error->to_string());
-  }
-  if (outcome->recorded && !quiet_) report(terminal, *outcome, options.output);
   monitor::end_like(outcome->end);
 }
 
