@@ -57,16 +57,20 @@ class Killed(support.RunCase):
 
 
 class Training(Killed):
-    def one(self, delay):
+    def one(self, how):
+        delay, at_work = how
         run = self.start_one("steps 1000000 8; %s; end" % STEP)
+        run.at_work = at_work
+        if at_work:  # however long the start takes on a busy machine
+            self.wait_until(run.told.exists, what="first step")
+            run.began = time.monotonic()
         time.sleep(max(0, run.began + delay - time.monotonic()))
         support.kill(run.child)
         run.out, run.err = run.communicate(timeout=60)
         return run
 
     def test_killed_at_any_instant(self):
-        plan = [self.random.uniform(0, 0.6) for _ in range(KILLS)]
-        opened = 0
+        plan = [(self.random.uniform(0, 0.4), i % 2 == 0) for i in range(KILLS)]
         for run in self.in_parallel(self.one, plan):
             self.assertEqual((run.returncode, run.out, run.err), (-signal.SIGKILL, b"", b""))
             recording = run.recording
@@ -78,9 +82,10 @@ class Training(Killed):
             self.assertIn(recording.steps() - len(told), (0, 1))
             if told:
                 self.assertGreaterEqual(recording.last_step()[0], told[-1][0])
-            opened += self.assert_opens(recording)
+            opened = self.assert_opens(recording)
+            if run.at_work:
+                self.assertTrue(opened)
             self.assertEqual(support.sessions(run.pid), [])
-        self.assertGreater(opened, KILLS // 2)
 
 
 class Monitor(Killed):

@@ -114,7 +114,10 @@ class RunCase(unittest.TestCase):
         for process in self.running:
             if process.poll() is None:
                 process.kill()
-                process.wait()
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
 
     def environment(self, extra=None):
         """The simulated GPU, and nothing of the caller's own Pyrometer settings."""
