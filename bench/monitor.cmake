@@ -2,3 +2,7 @@
 add_executable(sources_dump ${PROJECT_SOURCE_DIR}/bench/monitor/sources_dump.cpp)
 target_link_libraries(sources_dump PRIVATE pyrometer_sources pyrometer_warnings)
 target_link_options(sources_dump PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+
+# What the monitor's side of a recording costs, per record and as a share of a core.
+add_executable(recorder_bench ${PROJECT_SOURCE_DIR}/bench/monitor/recorder_bench.cpp)
+target_link_libraries(recorder_bench PRIVATE pyrometer_monitor pyrometer_warnings)

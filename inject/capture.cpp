@@ -1,5 +1,6 @@
 #include "capture.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -16,7 +17,8 @@ namespace {
 using ring::CaptureReason;
 using ring::WriterState;
 
-constexpr std::uint32_t kDefaultFlushMs = 200;
+constexpr std::uint32_t kDefaultFlushMs = 500;
+constexpr std::uint32_t kLongestPeriodMs = 200;
 constexpr std::size_t kDeviceBuffers = 8;  // of 3.2 MB: 800,000 activities under way at once
 
 constexpr cupti::Kind kKinds[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpy2,
@@ -60,7 +62,8 @@ void Capture::start(ring::Writer& writer) {
   if (!open(writer) || !claim()) {
     return;
   }
-  period_ms_ = flush_period_ms();
+  flush_ms_ = flush_period_ms();
+  period_ms_ = std::min(flush_ms_, kLongestPeriodMs);
   if (!switch_on(CaptureReason::kStarted)) {
     return;
   }

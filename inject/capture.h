@@ -89,7 +89,9 @@ class Capture final : public WorkerTasks {
   bool devices_told_ = false;
   bool workaround_told_ = false;
   std::uint64_t next_second_ = 0;
-  std::uint32_t period_ms_ = 0;
+  std::uint64_t next_flush_ = 0;
+  std::uint32_t period_ms_ = 0;  // looks for requests this often
+  std::uint32_t flush_ms_ = 0;
   std::atomic<ring::CaptureReason> finish_reason_{ring::CaptureReason::kProcessEnds};
   std::atomic<std::uint64_t> foreign_cpu_ns_{0};  // ours, spent on CUPTI's threads
   ring::CaptureBody pending_[16] = {};            // not in the ring yet

@@ -51,7 +51,11 @@ bool Capture::run(std::uint32_t requests) {
   }
   if (!yielded_) {
     handle_control();
-    flush(0);
+    const std::uint64_t now = ring::monotonic_ns();
+    if (now >= next_flush_) {
+      next_flush_ = now + std::uint64_t{flush_ms_} * 1'000'000;
+      flush(0);
+    }
   }
   housekeeping();
   return true;
@@ -79,6 +83,7 @@ void Capture::handle_control() {
     } else {
       switch_off(WriterState::kPaused, CaptureReason::kDutyCycle);
     }
+    next_flush_ = 0;
   }
 }
 

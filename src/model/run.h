@@ -47,7 +47,8 @@ struct OverheadEstimate {
   double ratio = 0;            // (step time with capture / without) - 1
   double low = 0, high = 0;    // 95% interval of it
   double duty = 1;             // share of the run's steps with capture on
-  std::int64_t windows = 0;    // pairs compared
+  double switching = 0;        // of the run's steps: what those around switches took longer
+  std::int64_t windows = 0;    // turns compared with those around them
   DurationNs hook_cpu = 0;     // measured cost of the hook, 0: not measured
   DurationNs monitor_cpu = 0;  // CPU time of the monitor, whole run
 };

@@ -24,6 +24,12 @@ bool CaptureLog::covers(model::Interval span) const {
   return on && since <= span.start;
 }
 
+bool CaptureLog::changes_in(model::Interval span) const {
+  return std::any_of(switches_.begin(), switches_.end(), [span](const Switch& one) {
+    return one.time > span.start && one.time < span.end;
+  });
+}
+
 void CaptureLog::forget(model::TimeNs time) {
   std::size_t old = 0;
   while (old + 1 < switches_.size() && switches_[old + 1].time < time) ++old;

@@ -17,6 +17,8 @@ class CaptureLog {
 
   // Watched from start to end of the span, as far as reported by now.
   [[nodiscard]] bool covers(model::Interval span) const;
+  // Switched within the span.
+  [[nodiscard]] bool changes_in(model::Interval span) const;
   [[nodiscard]] bool ever_on() const { return ever_on_; }
   [[nodiscard]] bool on() const { return !switches_.empty() && switches_.back().on; }
   // Forgets what ended before `time`.

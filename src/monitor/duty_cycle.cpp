@@ -2,20 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pyrometer::monitor {
 namespace {
 
-constexpr double kSecond = 1e9;               // ns
-constexpr double kUndisturbed = 6 * kSecond;  // at first all is watched: short runs are kept whole
+constexpr double kSecond = 1e9;  // ns
+// At first all is watched, so that short runs are kept whole: this long, or so many steps, for in a
+// run of many small steps watching costs most and a few seconds show enough.
+constexpr double kUndisturbed = 6 * kSecond;
+constexpr double kLeastUndisturbed = 2 * kSecond;
+constexpr std::int64_t kUndisturbedSteps = 500;
 constexpr double kShortestTurn = 0.4 * kSecond;
 constexpr double kLongestTurn = 20 * kSecond;
+constexpr double kLongestPause = 60 * kSecond;  // longest turn off, where the budget is overdrawn
 constexpr std::size_t kStepsPerTurn = 8;
+constexpr std::size_t kMostStepsPerTurn = 4096;
 constexpr std::int64_t kSettling = 2;  // steps after a switch that still feel it …
 constexpr model::DurationNs kSettlingTime = 50'000'000;  // … or this long, ns
-constexpr std::size_t kFirstPairs = 6;
-constexpr double kSmallestShare = 0.05;
+constexpr std::size_t kFirstComparisons = 5;
+constexpr std::size_t kMostComparisons = 4096;
+constexpr double kSmallestShare = 0.02;
 constexpr double kLargestShare = 0.9;  // some time off always remains, to go on measuring
+// Neighbouring comparisons share a turn off, with half its weight: they are correlated by 1/6 where
+// all turns scatter alike, which makes the error of their mean sqrt(1 + 2/6) times as large.
+constexpr double kSharedTurns = 1.155;
 
 // Two-sided 95% quantile of Student's t (tables; beyond 30 degrees of freedom near the normal's).
 double student_t(std::size_t degrees) {
@@ -39,20 +50,78 @@ double trimmed_mean(std::vector<double> values) {
 
 DutyCycle::DutyCycle(double budget, bool measure) : budget_(budget), measure_(measure) {}
 
-bool DutyCycle::enough(const Turn& turn) const { return turn.steps.size() >= kStepsPerTurn; }
-
 void DutyCycle::add_step(model::Interval span, bool watched, bool mixed) {
   const auto length = static_cast<double>(span.length());
   if (first_step_ == 0) first_step_ = span.start;
+  ++steps_;
   (watched ? time_on_ : time_off_) += length;
   typical_step_ = typical_step_ == 0 ? length : 0.9 * typical_step_ + 0.1 * length;
-  if (mixed || watched != on_) return;
-  if (settled_ < kSettling || (turn_start_ != 0 && span.start < turn_start_ + kSettlingTime)) {
-    ++settled_;
+  if (budget_ <= 0 && !measure_) return;
+  if (mixed || (turn_.known && watched != turn_.on)) close_turn();
+  if (!mixed && !turn_.known) {
+    turn_.known = true;
+    turn_.on = watched;
+    turn_.start = span.start;
+  }
+  const bool settled =
+      turn_.settling_steps >= kSettling && span.start >= turn_.start + kSettlingTime;
+  if (mixed || !settled) {
+    turn_.settling_time += length;
+    ++turn_.settling_steps;
+  } else {
+    turn_.add(length);
+  }
+}
+
+void DutyCycle::Turn::add(double length) {
+  if (seen++ % stride != 0) return;
+  steps.push_back(length);
+  if (steps.size() < kMostStepsPerTurn) return;
+  for (std::size_t i = 0; 2 * i < steps.size(); ++i) steps[i] = steps[2 * i];
+  steps.resize(steps.size() / 2);
+  stride *= 2;
+}
+
+void DutyCycle::close_turn() {
+  Turn turn = std::exchange(turn_, Turn{});
+  if (!turn.known) {
+    // Switched again before a whole step: the cost goes to the next turn.
+    turn_.settling_time = turn.settling_time;
+    turn_.settling_steps = turn.settling_steps;
     return;
   }
-  turn_.on = watched;
-  turn_.steps.push_back(length);
+  if (turn.steps.size() < kStepsPerTurn) {
+    closed_.clear();
+    return;
+  }
+  const double mean = trimmed_mean(turn.steps);
+  const bool first = !any_closed_;
+  any_closed_ = true;
+  // Before the first turn nothing was switched.
+  if (!first) switching_ += turn.settling_time - static_cast<double>(turn.settling_steps) * mean;
+  if (!closed_.empty() && closed_.back().on == turn.on) closed_.clear();
+  closed_.push_back({turn.on, std::log(mean)});
+  if (closed_.size() > 3) closed_.pop_front();
+  if (closed_.size() == 3 && turn.on == false) {
+    ratios_.push_back(closed_[1].log_mean - (closed_[0].log_mean + closed_[2].log_mean) / 2);
+    if (ratios_.size() > kMostComparisons) ratios_.pop_front();
+    set_share();
+  }
+}
+
+void DutyCycle::set_share() {
+  if (ratios_.size() < kFirstComparisons) return;
+  // What is surely spent must fit: the estimate itself, and never less than a third of its
+  // uncertainty, so that a noisy machine is not taken for a free one.
+  const model::OverheadEstimate now = estimate();
+  const double cost = std::max({now.ratio, (now.high - now.low) / 6, 1e-6});
+  on_share_ = std::clamp(budget_ / cost, kSmallestShare, kLargestShare);
+}
+
+// ns of the run so far that watching cost, as far as it is known.
+double DutyCycle::spent() const {
+  const model::OverheadEstimate now = estimate();
+  return now.measured ? std::max(0.0, now.ratio) * time_on_ + std::max(0.0, switching_) : 0;
 }
 
 // The shorter of the two turns is as short as a comparison allows, the other one makes the share:
@@ -60,43 +129,27 @@ void DutyCycle::add_step(model::Interval span, bool watched, bool mixed) {
 model::DurationNs DutyCycle::turn_length() const {
   const double needed = typical_step_ * static_cast<double>(kStepsPerTurn + 2 * kSettling);
   double length = std::clamp(needed, kShortestTurn, kLongestTurn);
-  if (ratios_.size() >= kFirstPairs && !measure_) {
+  if (ratios_.size() >= kFirstComparisons && !measure_) {
     const double share = on_ ? on_share_ : 1 - on_share_;
     if (share > 1 - share) length *= share / (1 - share);
+    if (!on_) {
+      // Debts of the beginning, when nothing was known, are paid back.
+      const double debt = spent() / budget_ - (time_on_ + time_off_);
+      length = std::max(length, std::min(debt, kLongestPause));
+    }
   }
   return static_cast<model::DurationNs>(length);
 }
 
-void DutyCycle::close_turn() {
-  if (enough(turn_)) {
-    const double mean = trimmed_mean(turn_.steps);
-    if (last_mean_ > 0 && last_on_ != turn_.on) {
-      ratios_.push_back(turn_.on ? std::log(mean / last_mean_) : std::log(last_mean_ / mean));
-    }
-    last_mean_ = mean;
-    last_on_ = turn_.on;
-  } else {
-    last_mean_ = 0;
-  }
-  turn_.steps.clear();
-  if (ratios_.size() >= kFirstPairs) {
-    // What is surely spent must fit: the estimate itself, and never less than a third of its
-    // uncertainty, so that a noisy machine is not taken for a free one.
-    const model::OverheadEstimate now = estimate();
-    const double cost = std::max({now.ratio, (now.high - now.low) / 6, 1e-6});
-    on_share_ = std::clamp(budget_ / cost, kSmallestShare, kLargestShare);
-  }
-}
-
 bool DutyCycle::want_on(model::TimeNs now) {
   if ((budget_ <= 0 && !measure_) || first_step_ == 0) return true;
-  if (static_cast<double>(now - first_step_) < kUndisturbed) return true;
-  if (turn_start_ == 0) turn_start_ = now;
-  if (now - turn_start_ < turn_length()) return on_;
-  close_turn();
+  const auto passed = static_cast<double>(now - first_step_);
+  const bool shown = steps_ >= kUndisturbedSteps && passed >= kLeastUndisturbed;
+  if (passed < kUndisturbed && !shown) return true;
+  if (wanted_since_ == 0) wanted_since_ = now;
+  if (now - wanted_since_ < turn_length()) return on_;
   on_ = !on_;
-  settled_ = 0;
-  turn_start_ = now;
+  wanted_since_ = now;
   return on_;
 }
 
@@ -105,6 +158,7 @@ model::OverheadEstimate DutyCycle::estimate() const {
   const double whole = time_on_ + time_off_;
   result.duty = whole > 0 ? time_on_ / whole : 1;
   result.windows = static_cast<std::int64_t>(ratios_.size());
+  result.switching = whole > 0 ? switching_ / whole : 0;
   if (budget_ <= 0 && !measure_) {
     result.why_not = "measuring it was switched off";
     return result;
@@ -120,7 +174,8 @@ model::OverheadEstimate DutyCycle::estimate() const {
   double square = 0;
   for (const double ratio : ratios_) square += (ratio - mean) * (ratio - mean);
   const auto n = static_cast<double>(ratios_.size());
-  const double error = std::sqrt(square / (n - 1) / n) * student_t(ratios_.size() - 1);
+  const double error =
+      kSharedTurns * std::sqrt(square / (n - 1) / n) * student_t(ratios_.size() - 1);
   result.measured = true;
   result.ratio = std::expm1(mean);
   result.low = std::expm1(mean - error);

@@ -20,8 +20,8 @@ struct Segment {
 };
 
 struct KeepLimits {
-  std::size_t first_rows = 300'000;   // events of the first steps, written at once
-  std::size_t latest_rows = 100'000;  // events held in memory for the end
+  std::size_t first_rows = 120'000;   // events of the first steps, written at once
+  std::size_t latest_rows = 80'000;   // events held in memory for the end
   std::size_t slowest_rows = 60'000;
 };
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/version.h"
+#include "monitor/allocator.h"
 #include "monitor/metric_log.h"
 #include "monitor/session.h"
 #include "recording/writer.h"
@@ -249,6 +250,7 @@ std::unique_ptr<Recorder> make_recorder(const MonitorOptions& options, Outcome& 
 }  // namespace
 
 base::Result<Outcome> record(const MonitorOptions& options) {
+  keep_freed_memory();
   Outcome outcome;
   std::unique_ptr<Recorder> recorder;
   std::vector<std::string> environment;

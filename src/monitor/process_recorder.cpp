@@ -122,7 +122,9 @@ void ProcessRecorder::advance(model::TimeNs now) {
   if (process_changed_) writer_.put_process(process_);
   process_changed_ = false;
   step_log_.save(segmenter_.pending_steps());
-  for (const auto& [kind, total] : regions_) writer_.put_region_total(process_.id, total);
+  for (const model::RegionTotal& total : regions_) {
+    if (total.count > 0) writer_.put_region_total(process_.id, total);
+  }
   writer_.put_overhead(process_.id, duty_.estimate());
 }
 
@@ -235,9 +237,8 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
 void ProcessRecorder::note_region(const RangeRow& row) {
   if (row.type == RangeType::kStep || row.type == RangeType::kSyncCall) return;
   if (row.thread != static_cast<std::uint32_t>(process_.pid)) return;
-  const std::string kind = recording::range_type_name(row.type);
-  model::RegionTotal& total = regions_[kind];
-  total.kind = kind;
+  model::RegionTotal& total = regions_[static_cast<std::size_t>(row.type)];
+  if (total.count == 0) total.kind = recording::range_type_name(row.type);
   ++total.count;
   total.total += row.end - row.start;
   total.longest = std::max(total.longest, row.end - row.start);
@@ -359,9 +360,8 @@ void ProcessRecorder::on_step(const model::RecordedStep& step) {
   steps_ += step.count;
   constexpr std::int64_t kWarmUp = 3;
   if (!used_device_ || steps_ <= kWarmUp) return;
-  // `captured` is false also for steps in which capture was switched; those are in no turn.
-  const bool mixed = !step.captured && capture_.on();
-  duty_.add_step({step.span.end - step.longest, step.span.end}, step.captured, mixed);
+  const model::Interval span{step.span.end - step.longest, step.span.end};
+  duty_.add_step(span, step.captured, capture_.changes_in(span));
 }
 
 LiveState ProcessRecorder::live() const {

@@ -106,7 +106,7 @@ class ProcessRecorder final : private ring::RecordSink {
   KeepPolicy keep_;
   StepLog step_log_;
   Segmenter segmenter_;
-  std::map<std::string, model::RegionTotal> regions_;
+  std::array<model::RegionTotal, recording::kRangeTypes> regions_;  // by type
   std::unordered_map<recording::NameId, std::int64_t> host_lines_;
   std::array<std::uint64_t, ring::kRecordTypes> dropped_{};
   std::deque<model::RecordedStep> recent_;  // of the last seconds

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/kernel_classes.h"
 #include "analysis/waterfall.h"
@@ -23,14 +24,14 @@ using recording::RangeRow;
 using recording::RangeType;
 
 constexpr DurationNs kSecond = 1'000'000'000;
-// The library flushes five times a second; this leaves room for a slow flush.
+// The library flushes twice a second; this leaves room for a slow flush.
 constexpr DurationNs kArrival = 3 * kSecond / 2;
 // A launch that is not seen to run for so long was captured into a graph, or its record was lost.
 constexpr DurationNs kLongestKernel = 8 * kSecond;
 constexpr DurationNs kSlice = kSecond / 2;
 constexpr std::size_t kMostRows = 250'000;  // held without the end of a step in sight
 
-bool launches_kernel(std::string_view call) {
+bool is_launch(std::string_view call) {
   return call.starts_with("cudaLaunchKernel") || call.starts_with("cuLaunchKernel") ||
          call.starts_with("cudaLaunchCooperative") || call.starts_with("cuLaunchCooperative");
 }
@@ -42,7 +43,7 @@ void Segmenter::add_activity(const ActivityRow& row) {
   if (first_event_ == 0 || row.start < first_event_) first_event_ = row.start;
   device_end_ = std::max(device_end_, row.end);
   if (finished_ > 0 && row.end <= finished_) ++late_;
-  ran_.insert(row.correlation);
+  ran_.add(row.correlation);
   held_.activities.push_back(row);
 }
 
@@ -57,15 +58,23 @@ void Segmenter::add_range(const RangeRow& row) {
     // Steps tile the main thread's time; one that is out of order would be counted twice.
     if (steps_.empty() || row.start >= steps_.back().end) steps_.push_back(row);
   }
+  if (waits_for_input(row)) waits_.push_back({row.start, row.end});
   held_.ranges.push_back(row);
 }
 
-TimeNs Segmenter::watermark(TimeNs now) const {
+bool Segmenter::launches_kernel(recording::NameId call) {
+  if (call >= launch_names_.size()) launch_names_.resize(call + 1, 0);
+  std::uint8_t& known = launch_names_[call];
+  if (known == 0) known = is_launch(context_.names.text(call)) ? 2 : 1;
+  return known == 2;
+}
+
+TimeNs Segmenter::watermark(TimeNs now) {
   TimeNs mark = now - kArrival;
   for (const ApiCallRow& call : held_.api_calls) {
     if (call.start >= mark || call.start < now - kLongestKernel) continue;
     if (ran_.contains(call.correlation) || call.correlation == 0) continue;
-    if (launches_kernel(context_.names.text(call.name))) mark = call.start;
+    if (launches_kernel(call.name)) mark = call.start;
   }
   return mark;
 }
@@ -107,7 +116,10 @@ std::vector<Segmenter::Piece> Segmenter::due_pieces(TimeNs until, bool everythin
 }
 
 void Segmenter::advance(TimeNs now) {
-  if (first_event_ == 0) return;
+  if (first_event_ == 0) {
+    forget_idle(now);
+    return;
+  }
   const TimeNs until = watermark(now);
   const TimeNs begin = finished_ > 0 ? finished_ : first_event_;
   if (until <= begin) return;
@@ -126,17 +138,24 @@ std::vector<model::RecordedStep> Segmenter::pending_steps() const {
     step.samples = row.b;
     if (step.span.length() > 0) steps.push_back(step);
   }
-  for (const RangeRow& range : held_.ranges) {
-    if (!waits_for_input(range)) continue;
-    auto step = std::partition_point(steps.begin(), steps.end(), [&range](const auto& one) {
-      return one.span.end <= range.start;
+  for (const Interval& wait : waits_) {
+    auto step = std::partition_point(steps.begin(), steps.end(), [&wait](const auto& one) {
+      return one.span.end <= wait.start;
     });
-    for (; step != steps.end() && step->span.start < range.end; ++step) {
+    for (; step != steps.end() && step->span.start < wait.end; ++step) {
       step->input_wait +=
-          std::min(range.end, step->span.end) - std::max(range.start, step->span.start);
+          std::min(wait.end, step->span.end) - std::max(wait.start, step->span.start);
     }
   }
   return steps;
+}
+
+// Neither steps nor GPU work so far: ranges that would stand for causes of theirs are of no use.
+void Segmenter::forget_idle(TimeNs now) {
+  constexpr std::size_t kFew = 10'000;
+  if (held_.ranges.size() < kFew) return;
+  std::erase_if(held_.ranges, [&](const RangeRow& row) { return row.end < now - kLongestKernel; });
+  while (!waits_.empty() && waits_.front().end < now - kLongestKernel) waits_.pop_front();
 }
 
 void Segmenter::finish() {
@@ -160,12 +179,13 @@ bool Segmenter::waits_for_input(const RangeRow& range) const {
          range.thread == static_cast<std::uint32_t>(context_.process.pid);
 }
 
-DurationNs Segmenter::input_wait(Interval span) const {
+// Spans come in time order; waits are in the order of their ends, and do not overlap.
+DurationNs Segmenter::input_wait(Interval span) {
+  while (!waits_.empty() && waits_.front().end <= span.start) waits_.pop_front();
   DurationNs sum = 0;
-  for (const RangeRow& range : held_.ranges) {
-    if (!waits_for_input(range)) continue;
-    sum +=
-        std::max<DurationNs>(0, std::min(range.end, span.end) - std::max(range.start, span.start));
+  for (const Interval& wait : waits_) {
+    if (wait.start >= span.end) break;
+    sum += std::max<DurationNs>(0, std::min(wait.end, span.end) - std::max(wait.start, span.start));
   }
   return sum;
 }
@@ -184,11 +204,13 @@ DetailRows Segmenter::around(Interval window) const {
   }
   for (const auto& [device, row] : next) rows.activities.push_back(*row);
   for (const auto& [device, row] : last_) rows.activities.push_back(row);
+  std::vector<std::uint32_t> launched_next;
+  for (const auto& [device, row] : next) launched_next.push_back(row->correlation);
   for (const ApiCallRow& row : held_.api_calls) {
-    const bool launches_next = std::any_of(next.begin(), next.end(), [&row](const auto& one) {
-      return one.second->correlation == row.correlation;
-    });
-    if (row.start < window.end || launches_next) rows.api_calls.push_back(row);
+    if (row.start < window.end || std::find(launched_next.begin(), launched_next.end(),
+                                            row.correlation) != launched_next.end()) {
+      rows.api_calls.push_back(row);
+    }
   }
   for (const RangeRow& row : held_.ranges) {
     if (row.start < window.end && row.type != RangeType::kStep) rows.ranges.push_back(row);
@@ -250,11 +272,11 @@ Segment Segmenter::make_segment(const Piece* first, const Piece* last) {
   const auto inside = [&segment](TimeNs time) {
     return time >= segment.span.start && time < segment.span.end;
   };
-  std::unordered_set<std::uint32_t> running;
+  recording::CorrelationSet running;
   for (const ActivityRow& row : held_.activities) {
     if (!inside(row.start)) continue;
     segment.rows.activities.push_back(row);
-    running.insert(row.correlation);
+    running.add(row.correlation);
   }
   const bool follows = segment.span.start == last_segment_end_;
   for (const ApiCallRow& row : held_.api_calls) {
@@ -296,16 +318,15 @@ void Segmenter::forget_before(TimeNs time) {
   std::erase_if(held_.api_calls, [&](const ApiCallRow& row) {
     // A call is still needed for what it launched and has not run yet.
     const bool waiting = row.end > time - kLongestKernel && !ran_.contains(row.correlation) &&
-                         launches_kernel(context_.names.text(row.name));
+                         launches_kernel(row.name);
     return row.end <= time && !waiting;
   });
   std::erase_if(held_.ranges, [&](const RangeRow& row) { return row.end <= time; });
-  std::unordered_set<std::uint32_t> still;
-  for (const ActivityRow& row : held_.activities) still.insert(row.correlation);
-  for (const ApiCallRow& row : held_.api_calls) {
-    if (ran_.contains(row.correlation)) still.insert(row.correlation);
-  }
-  ran_ = std::move(still);
+  recording::CorrelationSet running;
+  for (const ActivityRow& row : held_.activities) running.add(row.correlation);
+  recording::CorrelationSet called;
+  for (const ApiCallRow& row : held_.api_calls) called.add(row.correlation);
+  ran_.keep_if([&](std::uint32_t id) { return running.contains(id) || called.contains(id); });
 }
 
 }  // namespace pyrometer::monitor

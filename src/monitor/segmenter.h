@@ -6,12 +6,12 @@
 #include <deque>
 #include <functional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "model/run.h"
 #include "monitor/capture_log.h"
 #include "monitor/keep_policy.h"
+#include "recording/correlation_set.h"
 #include "recording/names.h"
 #include "recording/rows.h"
 
@@ -64,7 +64,8 @@ class Segmenter {
     bool captured = false;
   };
 
-  [[nodiscard]] model::TimeNs watermark(model::TimeNs now) const;
+  [[nodiscard]] bool launches_kernel(recording::NameId call);
+  [[nodiscard]] model::TimeNs watermark(model::TimeNs now);
   [[nodiscard]] std::vector<Piece> due_pieces(model::TimeNs until, bool everything);
   [[nodiscard]] bool slices_due(model::TimeNs until) const;
   void finish_pieces(std::vector<Piece> pieces);
@@ -73,15 +74,18 @@ class Segmenter {
   [[nodiscard]] Segment make_segment(const Piece* first, const Piece* last);
   [[nodiscard]] recording::DetailRows around(model::Interval window) const;
   [[nodiscard]] bool waits_for_input(const recording::RangeRow& range) const;
-  [[nodiscard]] model::DurationNs input_wait(model::Interval span) const;
+  [[nodiscard]] model::DurationNs input_wait(model::Interval span);
   void forget_before(model::TimeNs time);
+  void forget_idle(model::TimeNs now);
 
   SegmenterContext context_;
   StepSink on_step_;
   SegmentSink on_segment_;
   recording::DetailRows held_;
   std::deque<recording::RangeRow> steps_;
-  std::unordered_set<std::uint32_t> ran_;  // correlations of held calls whose activity was seen
+  std::deque<model::Interval> waits_;  // of the main thread for its loader, not yet counted
+  recording::CorrelationSet ran_;                 // correlations of held calls whose activity was seen
+  std::vector<std::uint8_t> launch_names_;  // by name: 0 not looked at yet, 1 no launch, 2 a launch
   std::unordered_map<std::uint16_t, recording::ActivityRow> last_;  // by device: latest to end
   model::TimeNs finished_ = 0;                                      // everything before is done
   model::TimeNs first_event_ = 0;

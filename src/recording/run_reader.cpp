@@ -112,7 +112,7 @@ Result<void> read_lines(Database& database, const NameTable& names, std::int64_t
 
 Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun& run) {
   auto statement = database.prepare(
-      "SELECT ratio, low, high, duty, windows, why_not FROM overhead WHERE process = ?");
+      "SELECT ratio, low, high, duty, switching, windows, why_not FROM overhead WHERE process = ?");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
   run.overhead.why_not = "the recording does not tell";
@@ -122,8 +122,9 @@ Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun
     run.overhead.low = statement->real(1);
     run.overhead.high = statement->real(2);
     run.overhead.duty = statement->real(3);
-    run.overhead.windows = statement->integer(4);
-    run.overhead.why_not = std::string(statement->text(5));
+    run.overhead.switching = statement->real(4);
+    run.overhead.windows = statement->integer(5);
+    run.overhead.why_not = std::string(statement->text(6));
   }
   if (statement->failed()) return base::fail(damaged(database, "overhead"));
   return {};

@@ -61,7 +61,7 @@ CREATE TABLE region_total (process INTEGER NOT NULL, type TEXT NOT NULL, count I
   total_ns INTEGER NOT NULL, longest_ns INTEGER NOT NULL, amount INTEGER NOT NULL,
   PRIMARY KEY (process, type)) WITHOUT ROWID;
 CREATE TABLE overhead (process INTEGER PRIMARY KEY, ratio REAL, low REAL, high REAL,
-  duty REAL NOT NULL, windows INTEGER NOT NULL, why_not TEXT NOT NULL);
+  duty REAL NOT NULL, switching REAL NOT NULL, windows INTEGER NOT NULL, why_not TEXT NOT NULL);
 CREATE TABLE loss (process INTEGER NOT NULL, time_ns INTEGER NOT NULL, what TEXT NOT NULL,
   count INTEGER NOT NULL);
 CREATE TABLE note (time_ns INTEGER NOT NULL, severity TEXT NOT NULL, text TEXT NOT NULL);

@@ -4,10 +4,10 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "model/timeline_builder.h"
+#include "recording/correlation_set.h"
 
 namespace pyrometer::recording {
 namespace {
@@ -152,7 +152,7 @@ class Assembler {
       const TimeNs end = map_.map(row.end);
       // Outside the windows nothing is kept; what has no length by itself stays.
       if (end <= start && (row.end > row.start || !map_.keeps(row.start))) continue;
-      kept_.insert(row.correlation);
+      kept_.add(row.correlation);
       const model::DeviceId device = builder_.device(row.device);
       const auto stream = static_cast<std::int32_t>(row.stream);
       if (row.type == ActivityType::kKernel) {
@@ -249,7 +249,7 @@ class Assembler {
   std::vector<model::NameId> name_ids_;
   std::unordered_map<std::uint64_t, model::Index> config_rows_;
   std::unordered_map<std::int32_t, std::int32_t> multiprocessors_;
-  std::unordered_set<std::uint32_t> kept_;  // correlations of kept activities
+  CorrelationSet kept_;  // correlations of kept activities
   std::pair<std::uint32_t, std::int32_t> last_config_key_{0, -1};
   model::Index last_config_ = model::kNone;
   std::uint32_t last_tid_ = 0xFFFFFFFFU;

@@ -61,7 +61,7 @@ std::array<std::string, kStatements> statement_texts() {
       "INSERT INTO counter VALUES (?,?,?,?)",
       "INSERT OR REPLACE INTO region_total VALUES (?,?,?,?,?,?)",
       "INSERT OR REPLACE INTO host_line VALUES (?,?,?)",
-      "INSERT OR REPLACE INTO overhead VALUES (?,?,?,?,?,?,?)",
+      "INSERT OR REPLACE INTO overhead VALUES (?,?,?,?,?,?,?,?)",
       "INSERT INTO loss VALUES (?,?,?,?)",
       "INSERT INTO note VALUES (?,?,?)",
       "INSERT INTO metric VALUES (?,?,?,?)",
@@ -292,7 +292,7 @@ void Writer::put_overhead(std::int64_t process, const model::OverheadEstimate& o
       s.bind_null();
     }
   }
-  check(s.bind(o.duty).bind(o.windows).bind(o.why_not).run(), "cannot write");
+  check(s.bind(o.duty).bind(o.switching).bind(o.windows).bind(o.why_not).run(), "cannot write");
 }
 
 void Writer::add_loss(std::int64_t process, std::int64_t time, std::string_view what,
