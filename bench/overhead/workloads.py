@@ -92,13 +92,63 @@ WORKLOADS = {
 }
 
 
+def turns_of_profiler(steps, seconds):
+    """Ends of steps, ns, and whether torch.profiler ran: turns of half a second, on and off."""
+    from torch.profiler import ProfilerActivity, profile
+    begin = time.monotonic()
+    ends, watched = [], []
+    while time.monotonic() - begin < seconds:
+        for on in (True, False):
+            profiler = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) if on else None
+            if profiler is not None:
+                profiler.start()
+            for _ in range(3):  # settles
+                next(steps)
+            torch.cuda.synchronize()
+            turn = time.monotonic()
+            count = 0
+            while time.monotonic() - turn < 0.5 or count < 4:
+                next(steps)
+                count += 1
+            torch.cuda.synchronize()
+            ends.append((time.monotonic() - turn) / count)
+            watched.append(on)
+            if profiler is not None:
+                profiler.stop()
+    return ends, watched
+
+
+def print_turns(name, means, watched):
+    """The cost of a watched step: each watched turn against the mean of its neighbours."""
+    import math
+    import statistics
+    ratios = [math.log(means[i]) - (math.log(means[i - 1]) + math.log(means[i + 1])) / 2
+              for i in range(1, len(means) - 1) if watched[i]]
+    if len(ratios) < 3:
+        print("%s: too few turns" % name)
+        return
+    mean = statistics.fmean(ratios)
+    error = 1.155 * 2.1 * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    print("%s: %+.2f%% (95%% interval %+.2f%% to %+.2f%%, %d comparisons), %.3f ms per step"
+          % (name, 100 * math.expm1(mean), 100 * math.expm1(mean - error),
+             100 * math.expm1(mean + error), len(ratios),
+             1e3 * statistics.median(m for m, w in zip(means, watched) if not w)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=sorted(WORKLOADS))
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--tell")
+    parser.add_argument("--profile-turns", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(0)
+    if options.profile_turns:
+        steps = WORKLOADS[options.name]()
+        for _ in range(30):
+            next(steps)
+        print_turns(options.name + " torch.profiler", *turns_of_profiler(steps, options.seconds))
+        return
     ends = []
     begin = time.monotonic()
     for _ in WORKLOADS[options.name]():
