@@ -110,6 +110,7 @@ void ApiCalls::find_domain(const cupti::Api& api, std::uint32_t id, Domain* doma
       continue;
     }
     unknown = 0;
+    domain->known = cbid + 1;
     const std::string_view plain = plain_call_name(name);
     if (call_is_recorded(plain)) {
       domain->names[cbid] = name;
@@ -135,6 +136,30 @@ cupti::Result ApiCalls::enable(const cupti::Api& api, bool on) const {
       if (on && result != cupti::kSuccess) {
         return result;
       }
+    }
+  }
+  return cupti::kSuccess;
+}
+
+cupti::Result ApiCalls::enable_by_kind(const cupti::Api& api, bool on) const {
+  for (const cupti::Kind kind : {cupti::kRuntime, cupti::kDriver}) {
+    const cupti::Result result = on ? api.enable(kind) : api.disable(kind);
+    if (on && result != cupti::kSuccess) {
+      return result;
+    }
+  }
+  if (!on) {
+    return cupti::kSuccess;
+  }
+  // What stays in against our will is no harm: records of other calls are passed over.
+  for (std::uint32_t cbid = 1; cbid < runtime_.known; ++cbid) {
+    if (runtime_.names[cbid] == nullptr) {
+      api.enable_runtime_api(cbid, 0);
+    }
+  }
+  for (std::uint32_t cbid = 1; cbid < driver_.known; ++cbid) {
+    if (driver_.names[cbid] == nullptr) {
+      api.enable_driver_api(cbid, 0);
     }
   }
   return cupti::kSuccess;

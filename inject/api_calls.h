@@ -24,6 +24,11 @@ class ApiCalls {
   // Switches recording of all found calls; the first error ends it.
   cupti::Result enable(const cupti::Api& api, bool on) const;
 
+  // The same where another client (torch.profiler) has had the kinds of all runtime and driver
+  // calls: once these were switched off, CUPTI 13.0.1 accepts single calls and records none. So the
+  // kinds are switched, and the calls that nobody wants taken out.
+  cupti::Result enable_by_kind(const cupti::Api& api, bool on) const;
+
   // Plain name of a runtime or driver call; empty where it is none of ours.
   std::string_view name(bool driver, std::uint32_t cbid) const;
 
@@ -34,7 +39,8 @@ class ApiCalls {
   struct Domain {
     const char* names[kMostCbids];  // CUPTI's own strings, null: not recorded
     std::uint16_t lengths[kMostCbids];
-    std::uint32_t end = 0;
+    std::uint32_t end = 0;    // behind the last that is recorded
+    std::uint32_t known = 0;  // behind the last that CUPTI knows
     std::uint32_t count = 0;
   };
 

@@ -178,7 +178,7 @@ bool Capture::switch_on(CaptureReason reason) {
     return false;
   }
   if (has_calls_) {
-    result = calls_.enable(api_, true);
+    result = switch_calls(true);
     debug("API calls: %zu, result %d", calls_.count(), result);
   }
   // What is launched from here on is recorded.
@@ -187,13 +187,17 @@ bool Capture::switch_on(CaptureReason reason) {
   return true;
 }
 
+cupti::Result Capture::switch_calls(bool on) {
+  return shared_ ? calls_.enable_by_kind(api_, on) : calls_.enable(api_, on);
+}
+
 void Capture::switch_off(WriterState state, CaptureReason reason) {
   ring::Writer& writer = *writer_.load(std::memory_order_relaxed);
   if (on_) {
     // All that was launched until here is recorded.
     note_capture(ring::monotonic_ns(), false, reason);
     if (has_calls_) {
-      calls_.enable(api_, false);
+      switch_calls(false);
     }
     for (const cupti::Kind kind : kKinds) {
       api_.disable(kind);
@@ -257,6 +261,7 @@ void Capture::drain() {
   }
   flush(cupti::kFlushForced);
   set_up_ = false;
+  shared_ = true;
   if (own_clock_) {
     api_.register_timestamp_callback(&real_time_ns);
   }

@@ -52,6 +52,7 @@ class Capture final : public WorkerTasks {
   bool open(ring::Writer& writer);
   bool claim();
   cupti::Result set_up();
+  cupti::Result switch_calls(bool on);
   bool switch_on(ring::CaptureReason reason);
   void switch_off(ring::WriterState state, ring::CaptureReason reason);
   void note_capture(std::uint64_t time, bool on, ring::CaptureReason reason);
@@ -70,6 +71,7 @@ class Capture final : public WorkerTasks {
   ApiCalls calls_{};
   bool has_calls_ = false;
   bool set_up_ = false;     // CUPTI has our clock, thread ids and buffers
+  bool shared_ = false;     // another client has had it since
   bool own_clock_ = false;  // CUPTI writes CLOCK_MONOTONIC
   std::uint32_t foreign_thread_id_type_ = 0;
   ClockConversion clock_;

@@ -1,7 +1,7 @@
 // What the monitor's side of a recording costs: a training loop bound by launches, made up record
-// by record, goes through the ring, the recorder and the file as fast as it can, with times of a run
-// in real time. Printed is the processor time per second of that run, as a share of one core, beside
-// that of only reading the ring: the limit that no recorder can beat.
+// by record, goes through the ring, the recorder and the file as fast as it can, with times of a
+// run in real time. Printed is the processor time per second of that run, as a share of one core,
+// beside that of only reading the ring: the limit that no recorder can beat.
 //
 // usage: recorder_bench [SECONDS [KERNELS_PER_SECOND]]     default 120 20000
 #include <fmt/format.h>
@@ -256,10 +256,10 @@ int bench(std::uint64_t seconds, double rate) {
              share(limit), 1e9 * limit / static_cast<double>(read_records), whole / limit);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  fmt::print("peak memory     {:.1f} MiB, the ring's {} MiB with it; the file has {:.1f} MiB\n",
-             static_cast<double>(usage.ru_maxrss) / 1024, kSlots * ring::kSlotBytes >> 20U,
-             static_cast<double>(std::filesystem::file_size(folder.path / "bench.pyro")) /
-                 (1 << 20));
+  fmt::print(
+      "peak memory     {:.1f} MiB, the ring's {} MiB with it; the file has {:.1f} MiB\n",
+      static_cast<double>(usage.ru_maxrss) / 1024, kSlots * ring::kSlotBytes >> 20U,
+      static_cast<double>(std::filesystem::file_size(folder.path / "bench.pyro")) / (1 << 20));
   return 0;
 }
 

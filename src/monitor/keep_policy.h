@@ -20,9 +20,9 @@ struct Segment {
 };
 
 struct KeepLimits {
-  std::size_t first_rows = 120'000;   // events of the first steps, written at once
-  std::size_t latest_rows = 80'000;   // events held in memory for the end
-  std::size_t slowest_rows = 60'000;
+  std::size_t first_rows = 120'000;  // events of the first steps, written at once
+  std::size_t latest_rows = 60'000;  // events held in memory for the end
+  std::size_t slowest_rows = 40'000;
 };
 
 // Writes the first segments until their budget is used up, then holds the latest and the slowest

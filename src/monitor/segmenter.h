@@ -83,8 +83,8 @@ class Segmenter {
   SegmentSink on_segment_;
   recording::DetailRows held_;
   std::deque<recording::RangeRow> steps_;
-  std::deque<model::Interval> waits_;  // of the main thread for its loader, not yet counted
-  recording::CorrelationSet ran_;                 // correlations of held calls whose activity was seen
+  std::deque<model::Interval> waits_;       // of the main thread for its loader, not yet counted
+  recording::CorrelationSet ran_;           // correlations of held calls whose activity was seen
   std::vector<std::uint8_t> launch_names_;  // by name: 0 not looked at yet, 1 no launch, 2 a launch
   std::unordered_map<std::uint16_t, recording::ActivityRow> last_;  // by device: latest to end
   model::TimeNs finished_ = 0;                                      // everything before is done

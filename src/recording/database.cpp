@@ -134,6 +134,8 @@ base::Result<Database> Database::open(const std::string& path, OpenMode mode) {
   if (mode == OpenMode::kCreate) {
     if (auto made = make_private(path); !made) return base::fail(made.error());
     flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE;
+  } else if (mode == OpenMode::kExisting) {
+    flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE;
   } else if (mode == OpenMode::kReadOnlyMedium) {
     name = "file:";
     for (const char c : path) {

@@ -48,6 +48,7 @@ class Statement {
 
 enum class OpenMode : std::uint8_t {
   kCreate,          // a new file, mode 0600; an error where one exists
+  kExisting,        // for writing
   kRead,            // also while another process writes it
   kReadOnlyMedium,  // nothing beside the file may be made: what is in a -wal file is not seen
 };

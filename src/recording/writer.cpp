@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "recording/checkpointer.h"
 #include "recording/database.h"
 #include "recording/schema.h"
 
@@ -95,10 +96,11 @@ base::Result<std::unique_ptr<Writer>> Writer::create(const std::string& path) {
   if (!database) return base::fail(database.error());
   auto sql = std::make_unique<Statements>(std::move(*database));
   // WAL: readers may look on, and a kill at any instant leaves the last commit. NORMAL syncs at
-  // checkpoints only: what a power cut may take is the last seconds, never the file.
+  // checkpoints only, which the Checkpointer makes: what a power cut may take is the last seconds,
+  // never the file.
   const bool made = sql->database.execute(
                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
-                        "PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -4000;") &&
+                        "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -2000;") &&
                     sql->database.execute(schema_sql().c_str());
   if (!made) return base::fail(sql->database.last_error("cannot set up the recording"));
   const auto texts = statement_texts();
@@ -328,10 +330,17 @@ void Writer::commit() {
   if (!in_transaction_ || failed_) return;
   check(sql_->database.execute("COMMIT"), "cannot write the recording");
   in_transaction_ = false;
+  // Short runs need no thread.
+  constexpr int kLongRun = 20;
+  if (++commits_ == kLongRun) {
+    checkpointer_ = std::make_unique<Checkpointer>(path());
+    checkpointer_->start();
+  }
 }
 
 void Writer::finish() {
   commit();
+  checkpointer_.reset();
   for (Statement& statement : sql_->all) statement = Statement();
   sql_->missing = Statement();
   // One file, readable from read-only media. Best effort: with a reader attached the log stays.

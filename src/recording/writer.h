@@ -18,6 +18,8 @@ namespace pyrometer::recording {
 // Everything goes into one open transaction; commit() makes it visible to readers and safe against
 // a kill. After a failed write the writer takes no more (the disk is full, say): error() says why,
 // and what was committed before stays readable. One thread.
+class Checkpointer;
+
 class Writer {
  public:
   // A new file, mode 0600; an error where one exists.
@@ -78,6 +80,8 @@ class Writer {
   std::int64_t metrics_ = 0;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> unfinished_;  // row ids, by process
   bool in_transaction_ = false;
+  int commits_ = 0;
+  std::unique_ptr<Checkpointer> checkpointer_;
   bool failed_ = false;
   base::Error error_;
 };

@@ -197,6 +197,27 @@ TEST(Capture, YieldsToAProfilerAndComesBack) {
   EXPECT_EQ(log.captures[2].on, 1U);
 }
 
+TEST(Capture, SeesApiCallsAfterAProfilerHadThemAll) {
+  RecordedRun run;
+  const pid_t pid = run.start(
+      "repeat 20; kernel before 100 0; end; yield; profiler_calls; resume;"
+      "repeat 20; kernel after 1 0; query; end; sync");
+  ASSERT_EQ(run.finish(pid), 0) << run.output();
+  const RecordLog& log = run.ring(pid).log;
+  ASSERT_EQ(log.captures.size(), 4U);
+  std::set<std::uint32_t> launched;
+  std::set<std::string> names;
+  for (const ring::ApiCallBody& call : log.api_calls) {
+    launched.insert(call.correlation);
+    names.insert(log.name(call.name));
+  }
+  for (const ring::ActivityBody& kernel : log.kernels) {
+    EXPECT_TRUE(launched.count(kernel.correlation) == 1) << log.name(kernel.kernel.name);
+  }
+  EXPECT_EQ(log.kernels.size(), 40U);
+  EXPECT_EQ(names.count("cudaGetDevice"), 0U);
+}
+
 TEST(Capture, LateAttach) {
   RecordedRun run({.inject = false});
   const pid_t pid =

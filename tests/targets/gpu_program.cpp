@@ -18,6 +18,7 @@
 //   late                                 loads the library by hand and calls InitializeInjection
 //   attach CODE · active CODE            the hook's function must return CODE
 //   range NAME · counter NAME VALUE · name_range NAME N · yield · resume · retire
+//   profiler_calls                       as torch.profiler does: all API calls on, then off
 //   control BITS                         waits until the hook sees these bits
 //   sleep MS · print TEXT · cat (stdin to stdout) · wait_for FILE (until it is there)
 //   exit N · _exit N · quick_exit N · abort · segv · signal N    the ends of a process
@@ -279,6 +280,18 @@ class Program {
       const auto name =
           HOOK(pyrometer_hook_name)(w[1].data(), static_cast<std::uint32_t>(w[1].size()));
       HOOK(pyrometer_hook_counter)(name, now_ns(), std::stod(w[2]));
+    };
+    verbs_["profiler_calls"] = [](const Words&) {
+      using Switch = int (*)(std::uint32_t);
+      for (const char* name : {"cuptiActivityEnable", "cuptiActivityDisable"}) {
+        const auto change = reinterpret_cast<Switch>(::dlsym(RTLD_DEFAULT, name));
+        void* library = change == nullptr ? ::dlopen("libcupti.so.13", RTLD_NOW) : nullptr;
+        const auto loaded =
+            change != nullptr ? change : reinterpret_cast<Switch>(::dlsym(library, name));
+        if (loaded == nullptr) fail("no libcupti");
+        loaded(5);  // CUPTI_ACTIVITY_KIND_RUNTIME
+        loaded(4);  // CUPTI_ACTIVITY_KIND_DRIVER
+      }
     };
     verbs_["yield"] = [](const Words&) { HOOK(pyrometer_hook_yield)(); };
     verbs_["resume"] = [](const Words&) { HOOK(pyrometer_hook_resume)(); };

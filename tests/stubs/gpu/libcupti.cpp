@@ -69,6 +69,31 @@ struct Buffer {
   }
 };
 
+// Which calls of one kind are recorded. As with CUPTI 13.0.1, seen on an H200: the kind overrides
+// single calls; once it has been switched off, single calls are accepted and not recorded.
+class Calls {
+ public:
+  void set_kind(bool on) {
+    kind_ = on;
+    single_.clear();
+    excluded_.clear();
+    had_kind_ = true;
+  }
+  void set_call(std::uint32_t cbid, bool on) {
+    if (kind_ && on) excluded_.erase(cbid);
+    if (kind_ && !on) excluded_.insert(cbid);
+    if (!kind_ && !on) single_.erase(cbid);
+    if (!kind_ && on && !had_kind_) single_.insert(cbid);
+  }
+  bool wanted(std::uint32_t cbid) const {
+    return kind_ ? excluded_.count(cbid) == 0 : single_.count(cbid) != 0;
+  }
+
+ private:
+  bool kind_ = false, had_kind_ = false;
+  std::set<std::uint32_t> single_, excluded_;
+};
+
 class Tracer {
  public:
   int subscribe() {
@@ -92,11 +117,13 @@ class Tracer {
   void set_kind(std::uint32_t kind, bool on) {
     const std::lock_guard lock(lock_);
     put(&kinds_, kind, on);
+    if (kind == 5 || kind == 4) calls(kind == 4).set_kind(on);
   }
   void set_call(bool driver, std::uint32_t cbid, bool on) {
     const std::lock_guard lock(lock_);
-    put(driver ? &driver_calls_ : &runtime_calls_, cbid, on);
+    calls(driver).set_call(cbid, on);
   }
+  Calls& calls(bool driver) { return driver ? driver_calls_ : runtime_calls_; }
   void set_clock(std::uint64_t (*clock)()) { clock_ = clock; }
 
   void flush(bool forced) {
@@ -134,9 +161,9 @@ class Tracer {
       case STUB_MEMSET:
         return kinds_.count(2) != 0;
       case STUB_RUNTIME_CALL:
-        return kinds_.count(5) != 0 || runtime_calls_.count(a.cbid) != 0;
+        return runtime_calls_.wanted(a.cbid);
       case STUB_DRIVER_CALL:
-        return kinds_.count(4) != 0 || driver_calls_.count(a.cbid) != 0;
+        return driver_calls_.wanted(a.cbid);
     }
     return false;
   }
@@ -234,7 +261,8 @@ class Tracer {
   Requested requested_ = nullptr;
   std::atomic<Completed> completed_{nullptr};
   std::atomic<std::uint64_t (*)()> clock_{nullptr};
-  std::set<std::uint32_t> kinds_, runtime_calls_, driver_calls_;
+  std::set<std::uint32_t> kinds_;
+  Calls runtime_calls_, driver_calls_;
   Buffer current_{};
   bool has_current_ = false;
   std::deque<Buffer> waiting_;
