@@ -3,7 +3,7 @@
 .PHONY: help demo test dist bench check format
 
 help:
-	@echo 'make demo     install what is needed, build, and analyze a real trace of examples/'
+	@echo 'make demo     install what is needed, build, record a small training, analyze a real trace'
 	@echo 'make test     install what is needed, build with tests, and run them'
 	@echo 'make dist     pack a release: dist/pyrometer-<version>-linux-<arch>.tar.gz'
 	@echo 'make bench    speed and memory on a trace of 500 MB'
@@ -14,7 +14,7 @@ demo:
 	tools/setup
 	cmake --preset release >/dev/null
 	cmake --build --preset release --target pyrometer pyrometer_inject
-	build/release/src/cli/pyrometer analyze examples/loader_serial.trace.json.gz --price 2.50
+	tools/demo build/release/src/cli/pyrometer
 
 test:
 	tools/setup
