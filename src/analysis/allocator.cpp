@@ -95,7 +95,7 @@ void measure_allocator(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   a.transfers.allocator = {};
   if (t.api_calls.size() == 0) {
-    facts.all_missing("allocator", "no runtime or driver calls in the trace");
+    facts.all_missing("allocator", "no runtime or driver calls were recorded");
     return;
   }
   model::AllocatorStats& stats = a.transfers.allocator;

@@ -207,7 +207,7 @@ void set_skew_share(const model::CauseTimes& causes, model::FactSet& facts) {
   if (whole > 0) {
     facts.set(FactId::kCommSkewShare, static_cast<double>(at(causes, Cause::kCommSkew)) / whole);
   } else {
-    facts.set_missing(FactId::kCommSkewShare, "the trace has no device activity");
+    facts.set_missing(FactId::kCommSkewShare, "no device activity was recorded");
   }
 }
 

@@ -168,7 +168,9 @@ class Lister {
 
   // Only markers have numbers that mean the same on every rank.
   [[nodiscard]] std::int64_t step_of(Index launch) const {
-    if (launch == kNone || a_.steps.source != model::StepSource::kProfilerMarkers) return -1;
+    const bool marked = a_.steps.source == model::StepSource::kProfilerMarkers ||
+                        a_.steps.source == model::StepSource::kHook;
+    if (launch == kNone || !marked) return -1;
     const model::TimeNs time = t_.api_calls.start[launch];
     const auto& steps = a_.steps.steps;
     const auto at =

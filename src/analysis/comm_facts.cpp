@@ -125,7 +125,7 @@ void set_comm_facts(const model::RankTimeline& t, model::RankAnalysis& a) {
   const CommTable& table = a.comm;
   const double span = device_time(t, a);
   if (span <= 0) {
-    for (const FactId id : kFacts) facts.set_missing(id, "the trace has no device activity");
+    for (const FactId id : kFacts) facts.set_missing(id, "no device activity was recorded");
     return;
   }
   facts.set(FactId::kCommShare, static_cast<double>(table.total) / span);

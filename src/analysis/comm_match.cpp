@@ -366,7 +366,7 @@ class Matcher {
   }
 
   [[nodiscard]] std::string why_not(const std::vector<Communicator>& all) const {
-    if (timeline_.ranks.size() < 2) return "needs the traces of at least two ranks";
+    if (timeline_.ranks.size() < 2) return "needs at least two ranks";
     if (all.empty()) return "no communicator has communication kernels on two of the ranks";
     return "no collective was found on two ranks";
   }
@@ -383,7 +383,7 @@ class Matcher {
       for (const CollectiveMatch& m : cross_.matches) matched += m.activity[r] != kNone ? 1 : 0;
     }
     text += fmt::format(" ({} of {} communication kernels)", matched, calls);
-    if (!all_groups_known_) text += "; the traces do not name all process groups";
+    if (!all_groups_known_) text += "; not all process groups are named";
     const auto incomplete = std::count_if(cross_.matches.begin(), cross_.matches.end(),
                                           [](const CollectiveMatch& m) { return !m.complete; });
     if (incomplete > 0) {

@@ -177,7 +177,7 @@ void set_h2d_facts(const model::RankTimeline& t, const model::RankAnalysis& a,
   bandwidth(FactId::kCopiesH2dPageableBandwidth, pageable);
   bandwidth(FactId::kCopiesH2dPinnedBandwidth, pinned);
   if (t.api_calls.size() == 0) {
-    facts.missing(FactId::kCopiesH2dCallShare, "no runtime or driver calls in the trace");
+    facts.missing(FactId::kCopiesH2dCallShare, "no runtime or driver calls were recorded");
   } else {
     facts.host_share(FactId::kCopiesH2dCallShare, h2d_call_time(t, a.steps.window));
   }

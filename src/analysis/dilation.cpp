@@ -137,7 +137,7 @@ void estimate_dilation(const model::RankTimeline& t, model::RankAnalysis& a) {
   if (!d.available || t.run != nullptr) {
     d.available = false;
     d.unavailable =
-        t.run != nullptr ? "recorded without a profiler" : "no host events in the trace";
+        t.run != nullptr ? "recorded without a profiler" : "no host events were recorded";
     set_facts(d, a.facts);
     a.dilation = std::move(d);
     return;

@@ -190,7 +190,7 @@ void set_facts(const model::RankTimeline& t, const model::RankAnalysis& a,
 void find_host_created(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.host_ops.size() == 0 || t.api_calls.size() == 0) {
-    facts.all_missing("host_created", "no operators or no runtime calls in the trace");
+    facts.all_missing("host_created", "no operators or no runtime calls were recorded");
     return;
   }
   std::vector<Role> roles(t.names.size(), Role::kOther);

@@ -1,6 +1,8 @@
 #include "analysis/input_waits.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "analysis/region_rule.h"
@@ -16,9 +18,11 @@ using model::Interval;
 using model::LoaderKind;
 using model::TimeNs;
 
+constexpr std::string_view kWorkersStart = "pyrometer.loader_start#workers";
+
 struct Waits {
-  std::vector<Interval> spans;  // outermost loader ranges of the main thread, by time
-  LoaderKind kind = LoaderKind::kNoLoader;
+  std::vector<Interval> spans;    // outermost loader ranges of the main thread, by time
+  std::vector<LoaderKind> kinds;  // of each
 };
 
 LoaderKind kind_of(std::string_view name) {
@@ -42,10 +46,63 @@ void collect(const model::RankTimeline& t, const Table& table, model::RowRange r
     if (is_input == 0 || !contains(window, table.start[i])) continue;
     if (!waits.spans.empty() && table.start[i] < waits.spans.back().end) continue;  // nested
     waits.spans.push_back({table.start[i], table.end[i]});
-    const LoaderKind kind = kind_of(t.name(table.name[i]));
-    if (waits.kind == LoaderKind::kNoLoader || waits.kind == LoaderKind::kUnknown)
-      waits.kind = kind;
+    waits.kinds.push_back(kind_of(t.name(table.name[i])));
   }
+}
+
+// The kind that is known of most of the waiting.
+LoaderKind main_kind(const Waits& waits) {
+  DurationNs single = 0;
+  DurationNs multi = 0;
+  for (std::size_t i = 0; i < waits.spans.size(); ++i) {
+    const DurationNs length = waits.spans[i].length() + 1;
+    if (waits.kinds[i] == LoaderKind::kSingleProcess) single += length;
+    if (waits.kinds[i] == LoaderKind::kMultiProcess) multi += length;
+  }
+  if (single == 0 && multi == 0) return LoaderKind::kUnknown;
+  return single > multi ? LoaderKind::kSingleProcess : LoaderKind::kMultiProcess;
+}
+
+// Outermost validation ranges of the main thread, by time.
+std::vector<Interval> validations_of(const model::RankTimeline& t) {
+  std::vector<Interval> found;
+  const model::RowRange rows = t.threads[t.main_thread].annotations;
+  std::vector<char> known(t.names.size(), -1);
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    char& is_validation = known[t.annotations.name[i]];
+    if (is_validation < 0) {
+      const std::string_view name = t.name(t.annotations.name[i]);
+      const bool is = region_of_name(name, RegionWhere::kAnnotation) == HostState::kValidation;
+      is_validation = is ? 1 : 0;
+    }
+    if (is_validation == 0) continue;
+    if (!found.empty() && t.annotations.start[i] < found.back().end) continue;
+    found.push_back({t.annotations.start[i], t.annotations.end[i]});
+  }
+  return found;
+}
+
+// Takes the waits of validations out, unless there are no others: they belong to the validation,
+// and its loader is often set up differently. Returns their time within the window.
+DurationNs take_out_validation(const std::vector<Interval>& validations, Interval window,
+                               Waits& waits) {
+  Waits training;
+  DurationNs taken = 0;
+  for (std::size_t i = 0; i < waits.spans.size(); ++i) {
+    const Interval& wait = waits.spans[i];
+    const auto after =
+        std::upper_bound(validations.begin(), validations.end(), wait.start,
+                         [](TimeNs time, const Interval& v) { return time < v.start; });
+    if (after != validations.begin() && wait.start < std::prev(after)->end) {
+      taken += clipped(wait.start, wait.end, window);
+      continue;
+    }
+    training.spans.push_back(wait);
+    training.kinds.push_back(waits.kinds[i]);
+  }
+  if (training.spans.empty()) return 0;
+  waits = std::move(training);
+  return taken;
 }
 
 // Whether the main thread launches anything on a device in [from, to).
@@ -72,6 +129,26 @@ void find_iterator_starts(const model::RankTimeline& t, const Waits& waits, mode
     if (first.start > last.end) {
       pauses.inferred.push_back({{last.end, first.start}, model::Cause::kIdleInput, 0, 0});
     }
+  }
+}
+
+// A recording has a marker where worker processes are started; the first batch after it takes
+// longer than others because they begin with nothing.
+void count_loader_starts(const model::RankTimeline& t, const Waits& waits, Interval window,
+                         model::Pauses& pauses) {
+  const model::RowRange rows = t.threads[t.main_thread].annotations;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    if (t.name(t.annotations.name[i]) != kWorkersStart) continue;
+    if (!contains(window, t.annotations.start[i])) continue;
+    const auto first =
+        std::lower_bound(waits.spans.begin(), waits.spans.end(), t.annotations.end[i],
+                         [](const Interval& wait, TimeNs end) { return wait.start < end; });
+    DurationNs time = t.annotations.end[i] - t.annotations.start[i];
+    if (first != waits.spans.end()) {
+      time += std::max<DurationNs>(0, first->length() - pauses.input.p50);
+    }
+    ++pauses.input.iterator_starts;
+    pauses.input.iterator_start_time += time;
   }
 }
 
@@ -107,11 +184,12 @@ void measure_input_waits(const model::RankTimeline& t, model::RankAnalysis& a) {
     }
   }
   if (waits.spans.empty()) {
-    facts.all_missing("input", "the trace has no data loader ranges");
+    facts.all_missing("input", "no data loader ranges were recorded");
     return;
   }
   model::InputWaits& input = a.pauses.input;
-  input.kind = waits.kind;
+  input.in_validation = take_out_validation(validations_of(t), a.steps.window, waits);
+  input.kind = main_kind(waits);
   input.waits = static_cast<std::int64_t>(waits.spans.size());
   std::vector<DurationNs> lengths;
   for (const Interval& span : waits.spans) {
@@ -122,7 +200,11 @@ void measure_input_waits(const model::RankTimeline& t, model::RankAnalysis& a) {
   input.p50 = lengths[(lengths.size() - 1) / 2];
   input.max = lengths.back();
   input.operators = operators_inside(t, waits);
-  find_iterator_starts(t, waits, a.pauses);
+  if (t.run != nullptr) {
+    count_loader_starts(t, waits, a.steps.window, a.pauses);
+  } else if (t.activities.size() > 0) {
+    find_iterator_starts(t, waits, a.pauses);
+  }
 
   facts.host_share(FactId::kInputWaitShare, input.total);
   facts.set_text(FactId::kInputLoader, std::string(kind_text(input.kind)));
@@ -130,6 +212,12 @@ void measure_input_waits(const model::RankTimeline& t, model::RankAnalysis& a) {
   facts.set(FactId::kInputWaitMax, static_cast<double>(input.max));
   facts.set(FactId::kInputOperatorsPerWait,
             static_cast<double>(input.operators) / static_cast<double>(input.waits));
+  if (t.run == nullptr && t.activities.size() == 0) {
+    // Launches tell a new iterator from the next batch.
+    facts.missing({FactId::kInputIteratorStarts, FactId::kInputIteratorStartShare},
+                  "no device activity was recorded");
+    return;
+  }
   facts.set(FactId::kInputIteratorStarts, static_cast<double>(input.iterator_starts));
   facts.host_share(FactId::kInputIteratorStartShare, input.iterator_start_time);
 }

@@ -185,13 +185,13 @@ void set_compute_shares(const Sums& sums, FactWriter& facts) {
               compute - static_cast<double>(sums.matrix() + sums.time(KernelClass::kOther)),
               compute, kNoKernels);
   facts.ratio(FactId::kKernelsOccupancyMean, sums.occupancy_weighted,
-              static_cast<double>(sums.occupancy_known), "the trace gives no occupancy");
+              static_cast<double>(sums.occupancy_known), "no occupancy was recorded");
   if (sums.occupancy_known == 0) {
-    facts.missing(FactId::kKernelsLowOccupancyShare, "the trace gives no occupancy");
+    facts.missing(FactId::kKernelsLowOccupancyShare, "no occupancy was recorded");
   }
   facts.ratio(FactId::kKernelsSmallGridShare, static_cast<double>(sums.small_grid),
               static_cast<double>(sums.grid_known),
-              "the trace gives no grid sizes, or not the device's number of multiprocessors");
+              "no grid sizes were recorded, or not the device's number of multiprocessors");
 }
 
 void set_counts(const Sums& sums, const model::KernelTable& table, FactWriter& facts) {
@@ -217,7 +217,7 @@ void set_device_facts(const model::RankTimeline& t, FactWriter& facts) {
   if (t.info.is_rocm || device == t.devices.end()) {
     facts.missing({FactId::kKernelsDeviceMatrixUnits, FactId::kKernelsDeviceTf32},
                   t.info.is_rocm ? "not an NVIDIA device"
-                                 : "the trace does not give the device's compute capability");
+                                 : "the device's compute capability was not recorded");
     return;
   }
   // The GTX 16 series is Turing (7.5) without tensor cores.

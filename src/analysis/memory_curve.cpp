@@ -132,7 +132,7 @@ MemoryCurve curve_of(const model::RankTimeline& t, std::size_t device,
 }
 
 void set_peak_facts(const MemoryCurve& curve, FactWriter& facts) {
-  constexpr const char* kNoTotal = "the trace does not give the device's memory";
+  constexpr const char* kNoTotal = "the size of the device's memory was not recorded";
   const auto total = static_cast<double>(curve.total);
   const auto allocated = static_cast<double>(curve.peak_allocated);
   facts.set(FactId::kMemoryPeakAllocated, allocated);
@@ -145,7 +145,7 @@ void set_peak_facts(const MemoryCurve& curve, FactWriter& facts) {
   if (curve.peak_reserved < 0) {
     facts.missing({FactId::kMemoryPeakReserved, FactId::kMemoryPeakReservedFraction,
                    FactId::kMemoryReservedRatio},
-                  "the trace does not give reserved memory");
+                  "reserved memory was not recorded");
     return;
   }
   facts.set(FactId::kMemoryPeakReserved, static_cast<double>(curve.peak_reserved));
@@ -197,7 +197,10 @@ void measure_memory(const model::RankTimeline& t, model::RankAnalysis& a) {
     a.transfers.memory.push_back(std::move(curve));
   }
   if (fullest == t.devices.size()) {
-    facts.all_missing("memory_curve", "the profiler did not record memory (profile_memory is off)");
+    facts.all_missing("memory_curve",
+                      t.run != nullptr
+                          ? "memory was not recorded"
+                          : "the profiler did not record memory (profile_memory is off)");
     return;
   }
   set_peak_facts(a.transfers.memory[fullest], facts);

@@ -291,7 +291,7 @@ void measure_ops(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   a.host.ops = tabulate(t, a);
   if (t.host_ops.size() == 0) {
-    facts.all_missing("ops", "no operators in the trace");
+    facts.all_missing("ops", "no operators were recorded");
     return;
   }
   set_facts(t, a, facts);

@@ -148,7 +148,7 @@ void set_optimizer_facts(const Sums& sums, FactWriter& facts) {
 void set_amp_facts(const model::RankTimeline& t, const model::RankAnalysis& a, bool has_ranges,
                    FactWriter& facts) {
   if (t.host_ops.size() == 0) {
-    facts.missing({FactId::kAmpGradScaler, FactId::kAmpSkippedSteps}, "no operators in the trace");
+    facts.missing({FactId::kAmpGradScaler, FactId::kAmpSkippedSteps}, "no operators were recorded");
     return;
   }
   const NameId unscale = t.names.find(kUnscale);

@@ -283,7 +283,8 @@ class PauseTimes {
 void find_pauses(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.threads.empty() || !t.has_host_events()) {
-    facts.all_missing("pauses", "the trace has no host events");
+    facts.all_missing("pauses", t.activities.size() == 0 ? "no device activity was recorded"
+                                                         : "no host events were recorded");
     return;
   }
   CopyBursts(t, a).run();
@@ -292,7 +293,9 @@ void find_pauses(const model::RankTimeline& t, model::RankAnalysis& a) {
   split_by_cause(t, a);
   const PauseTimes times(t, a);
   facts.host_share(FactId::kPausesCheckpointShare, times.of(Cause::kIdleCheckpoint));
-  facts.host_share(FactId::kPausesValidationShare, times.of(Cause::kIdleValidation));
+  facts.host_share(FactId::kPausesValidationShare,
+                   times.of(Cause::kIdleValidation) +
+                       (a.waterfall.devices.empty() ? 0 : a.pauses.input.in_validation));
   facts.host_share(FactId::kPausesLoggingShare, times.of(Cause::kIdleLogging));
   facts.host_share(FactId::kPausesCompileShare, times.of(Cause::kIdleCompile));
   facts.host_share(FactId::kPausesGcShare, times.of(Cause::kIdleGc));

@@ -37,11 +37,11 @@ double unlinked_share(const model::ActivityTable& a) {
 }
 
 std::string why_unavailable(const model::RankTimeline& t, const model::RankAnalysis& a) {
-  if (a.steps.steps.empty()) return "no steps found in the trace";
-  if (t.activities.size() == 0) return "no device activity in the trace";
-  if (t.api_calls.size() == 0) return "the trace has no launch calls of the host";
+  if (a.steps.steps.empty()) return "no steps were found";
+  if (t.activities.size() == 0) return "no device activity was recorded";
+  if (t.api_calls.size() == 0) return "no launch calls of the host were recorded";
   if (unlinked_share(t.activities) > kMaxUnlinkedShare) {
-    return "most device work has no launch call in the trace";
+    return "most device work has no recorded launch call";
   }
   return {};
 }

@@ -131,6 +131,16 @@ std::vector<TimeNs> optimizer_boundaries(const model::RankTimeline& t) {
   return chosen != nullptr && chosen->size() >= kMinBoundaries ? *chosen : std::vector<TimeNs>{};
 }
 
+std::string how_marked(const model::RankTimeline& t) {
+  if (t.run == nullptr) return "steps from the profiler's ProfilerStep markers";
+  for (Index i = 0; i < t.annotations.size(); ++i) {
+    if (t.name(t.annotations.name[i]).starts_with("Optimizer.step#")) {
+      return "a step ends with the optimizer's step, as the Python hook saw it";
+    }
+  }
+  return "steps as the Python hook marked them";
+}
+
 model::StepStats stats_of(const std::vector<Step>& steps, model::DurationNs backlog) {
   model::StepStats stats;
   if (steps.empty()) return stats;
@@ -153,12 +163,12 @@ Steps steps_without_markers(const model::RankTimeline& t, const model::RankAnaly
   std::vector<TimeNs> boundaries = optimizer_boundaries(t);
   if (!boundaries.empty()) {
     result.source = StepSource::kOptimizer;
-    result.how = "steps from the ends of Optimizer.step ranges (the trace has no step markers)";
+    result.how = "steps from the ends of Optimizer.step ranges (no step markers were recorded)";
   } else {
     boundaries = repetition_boundaries(t, a);
     if (!boundaries.empty()) {
       result.source = StepSource::kRepetition;
-      result.how = "steps from the repeating launch sequence (the trace has no step markers)";
+      result.how = "steps from the repeating launch sequence (no step markers were recorded)";
     }
   }
   // Launches may lie before the first device activity or after the last.
@@ -200,8 +210,8 @@ void find_steps(const model::RankTimeline& t, model::RankAnalysis& a) {
   Steps result;
   result.steps = marked_steps(t);
   if (!result.steps.empty()) {
-    result.source = StepSource::kProfilerMarkers;
-    result.how = "steps from the profiler's ProfilerStep markers";
+    result.source = t.run != nullptr ? StepSource::kHook : StepSource::kProfilerMarkers;
+    result.how = how_marked(t);
     tile(result.steps, device_end(t, result.steps.back().marker));
     result.window = {result.steps.front().span.start, result.steps.back().span.end};
     const model::DurationNs tail = result.window.end - result.steps.back().marker.end;

@@ -325,7 +325,7 @@ void measure_syncs(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   a.host.syncs.clear();
   if (t.api_calls.size() == 0) {
-    facts.all_missing("syncs", "no runtime or driver calls in the trace");
+    facts.all_missing("syncs", "no runtime or driver calls were recorded");
     return;
   }
   const std::vector<Index> calls = blocking_calls(t, a);

@@ -142,8 +142,8 @@ class DeviceSweep {
       by_host(t_.main_thread, span, give);
     } else {
       give(Cause::kUnattributed, span.start, span.end);
-      reason(t_.has_host_events() ? "the call that launched the next activity is not in the trace"
-                                  : "the trace has no host events",
+      reason(t_.has_host_events() ? "the call that launched the next activity was not recorded"
+                                  : "no host events were recorded",
              span.length());
     }
     out_.gaps.push_back(gap);
@@ -210,7 +210,7 @@ void set_facts(const CauseTimes& causes, model::FactSet& facts, std::string_view
   }
 }
 
-constexpr std::string_view kNoDevice = "the trace has no device activity";
+constexpr std::string_view kNoDevice = "no device activity was recorded";
 
 }  // namespace
 

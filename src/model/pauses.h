@@ -22,6 +22,7 @@ struct InputWaits {
   std::int64_t waits = 0;
   DurationNs total = 0;
   DurationNs p50 = 0, max = 0;
+  DurationNs in_validation = 0;  // waits for the loader of a validation; in none of the others
   // Iterators begun in the window: time from the end of the last wait of the old one to the first
   // batch of the new one, beyond an ordinary wait.
   std::int64_t iterator_starts = 0;

@@ -11,7 +11,8 @@ namespace pyrometer::model {
 
 enum class StepSource : std::uint8_t {
   kNotFound,         // no steps could be found; the analysis covers the whole window only
-  kProfilerMarkers,  // ProfilerStep#N annotations
+  kProfilerMarkers,  // ProfilerStep#N annotations of the profiler
+  kHook,             // the same, of a recording's Python hook
   kOptimizer,        // ends of Optimizer.step ranges
   kRepetition,       // the launch sequence repeats
 };

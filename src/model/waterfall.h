@@ -27,7 +27,7 @@ using CauseTimes = std::array<DurationNs, kCauseCount>;  // ns by Cause
 
 // Why time is unattributed, ns by reason; they sum to Cause::kUnattributed.
 struct UnattributedReason {
-  std::string reason;  // e.g. "no host events in the trace"
+  std::string reason;  // e.g. "no host events were recorded"
   DurationNs time = 0;
 };
 

@@ -53,20 +53,6 @@ const char* type_word(std::size_t type) {
   }
 }
 
-bool is_pause(RangeType type) {
-  switch (type) {
-    case RangeType::kCheckpoint:
-    case RangeType::kValidation:
-    case RangeType::kCompile:
-    case RangeType::kGc:
-    case RangeType::kLogging:
-    case RangeType::kLoaderStart:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::uint32_t ConfigTable::id_of(const recording::ConfigRow& c) {
@@ -243,7 +229,7 @@ void ProcessRecorder::note_region(const RangeRow& row) {
   total.total += row.end - row.start;
   total.longest = std::max(total.longest, row.end - row.start);
   if (row.type == RangeType::kCheckpoint && row.a > 0) total.amount += row.a;
-  if (is_pause(row.type) && row.end - row.start >= kLongPause) {
+  if (recording::is_pause(row.type) && row.end - row.start >= kLongPause) {
     writer_.add_range(process_.id, row);
   }
 }

@@ -46,6 +46,8 @@ void write_stats_members(base::JsonWriter& json, const model::DurationStats& sta
 
 // Of a rank: steps, devices, tables.
 void write_steps_json(base::JsonWriter& json, const model::RankAnalysis& analysis);
+// The whole run of a recording; null without one.
+void write_run_json(base::JsonWriter& json, const model::RecordedRun* run);
 void write_devices_json(base::JsonWriter& json, const model::RankTimeline& timeline,
                         const model::RankAnalysis& analysis);
 void write_kernels_json(base::JsonWriter& json, const model::RankTimeline& timeline,

@@ -140,6 +140,8 @@ void write_rank_json(JsonWriter& json, const model::RankTimeline& timeline,
   write_window(json, analysis.steps.window);
   json.key("steps");
   write_steps_json(json, analysis);
+  json.key("run");
+  write_run_json(json, timeline.run.get());
   json.member("skew_known", analysis.waterfall.skew_known);
   json.key("causes");
   write_causes_json(json, analysis.waterfall.causes);

@@ -7,6 +7,7 @@
 
 #include "output/bars.h"
 #include "output/display.h"
+#include "output/run_section.h"
 #include "output/sections.h"
 #include "output/summary.h"
 #include "output/units.h"
@@ -126,7 +127,8 @@ std::string head_of(const Report& report) {
   if (!report.diagnosis.verdict.empty()) {
     out += "**" + escaped(report.diagnosis.verdict) + "**\n\n";
   }
-  out += "- trace: " + escaped(describe_files(report)) + "\n";
+  out += std::string("- ") + (is_recording(report) ? "recording" : "trace") + ": " +
+         escaped(describe_files(report)) + "\n";
   const auto add = [&](const std::string& label, const std::string& text) {
     if (!text.empty()) out += "- " + label + ": " + escaped(text) + "\n";
   };
@@ -139,7 +141,7 @@ std::string head_of(const Report& report) {
 std::string waterfall_of(const Report& report) {
   const cost::Usage usage = cost::usage_of(report.job);
   const WaterfallView view = view_of(report.job, usage.step_causes);
-  if (view.total == 0) return "No work of a GPU is in this trace.\n\n";
+  if (view.total == 0) return "No GPU work was recorded.\n\n";
   const std::optional<double> step = usage.step_ns();
   const auto whole = static_cast<double>(view.total);
   DurationUnit unit = duration_unit(step.value_or(whole));
@@ -200,7 +202,7 @@ std::string finding_of(std::size_t number, const model::Finding& finding, const 
     out += "- **predicted: " + escaped(describe_prediction(*finding.prediction)) + "**\n";
     const std::string saving = describe_saving(report, *finding.prediction);
     if (!saving.empty()) out += "- saves " + escaped(saving) + "\n";
-  } else if (!finding.no_prediction.empty()) {
+  } else if (!finding.no_prediction.empty() && any_prediction(report.diagnosis)) {
     out += "- not predicted: " + escaped(finding.no_prediction) + "\n";
   }
   if (!finding.order.empty()) out += "- order: " + escaped(finding.order) + "\n";
@@ -218,7 +220,7 @@ std::string findings_of(const Report& report, const TextStyle& style) {
   const auto causes = std::count_if(findings.begin(), findings.end(), [](const model::Finding& f) {
     return f.severity != model::Severity::kInfo;
   });
-  if (causes > 1) out += escaped(kOrder) + "\n\n";
+  if (causes > 1 && any_prediction(report.diagnosis)) out += escaped(kOrder) + "\n\n";
   std::string rest;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const bool shown = i < static_cast<std::size_t>(std::max(0, style.max_findings));
@@ -255,7 +257,11 @@ bool write_markdown_report(const Report& report, const TextStyle& style,
     out += "### Ranks\n" + section_of(ranks_section(report, report.timeline.ranks.size()));
   }
   out += findings_of(report, style);
+  const Section run = run_section(report);
+  if (!run.title.empty()) out += "### " + escaped(run.title) + "\n" + section_of(run);
   if (!sink(out)) return false;
+  const Section causes = run_waterfall_section(report);
+  if (!causes.empty() && !sink(folded(causes.title, section_of(causes)))) return false;
   for (const Section& section : detail_sections(report, {.top_n = style.top_n})) {
     if (!sink(folded(section.title, section_of(section)))) return false;
   }

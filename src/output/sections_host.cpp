@@ -5,6 +5,15 @@
 namespace pyrometer::output {
 namespace {
 
+// The markers of a recording's hook by what they mark.
+std::string readable(std::string_view name) {
+  constexpr std::string_view kIssue = "pyrometer.issue#";
+  constexpr std::string_view kStart = "pyrometer.loader_start#";
+  if (name == "pyrometer.loader_start#workers") return "starting loader workers";
+  if (name.starts_with(kStart)) return "starting a loader";
+  return std::string(name.starts_with(kIssue) ? name.substr(kIssue.size()) : name);
+}
+
 Section ops_table(const RankView& view, const SectionStyle& style, bool annotations) {
   std::vector<const model::OpRow*> rows;
   for (const model::OpRow& row : view.analysis.host.ops) {
@@ -30,7 +39,7 @@ Section ops_table(const RankView& view, const SectionStyle& style, bool annotati
                            number_column("kernels", 2)};
   for (std::size_t i = 0; i < shown; ++i) {
     const model::OpRow& row = *rows[i];
-    section.table.rows.push_back({std::string(view.timeline.name(row.name)),
+    section.table.rows.push_back({readable(view.timeline.name(row.name)),
                                   format_count(static_cast<double>(row.count)),
                                   device_unit.format(static_cast<double>(row.device_total)),
                                   device_unit.format(static_cast<double>(row.device_self)),

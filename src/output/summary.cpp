@@ -84,6 +84,13 @@ std::string describe_steps(const Report& report) {
     counts.insert(static_cast<std::int64_t>(rank.steps.steps.size()));
   }
   if (counts.empty() || *counts.rbegin() == 0) return "no steps found";
+  std::int64_t recorded = 0;  // of one rank's whole run
+  for (const model::RankTimeline& rank : report.timeline.ranks) {
+    if (rank.run != nullptr) recorded = std::max(recorded, rank.run->steps_total);
+  }
+  if (recorded > *counts.rbegin()) {
+    return range_text(*counts.begin(), *counts.rbegin()) + fmt::format(" of {} steps", recorded);
+  }
   const bool one = *counts.begin() == 1 && *counts.rbegin() == 1;
   return range_text(*counts.begin(), *counts.rbegin()) + (one ? " step" : " steps");
 }
@@ -94,12 +101,22 @@ std::string describe_window(const Report& report) {
     longest = std::max(longest, rank.steps.window.length());
   }
   if (longest == 0) return "";
-  return " · " + format_duration(static_cast<double>(longest)) + " window";
+  model::DurationNs run = 0;
+  for (const model::RankTimeline& rank : report.timeline.ranks) {
+    if (rank.run != nullptr) run = std::max(run, rank.run->span.length());
+  }
+  std::string text = " · " + format_duration(static_cast<double>(longest));
+  if (run == 0) return text + " window";
+  return text + " of " + format_duration(static_cast<double>(std::max(run, longest))) + " analysed";
 }
 
 std::string describe_job(const Report& report) {
-  return describe_gpus(report) + " · " + describe_ranks(report) + " · " + describe_steps(report) +
-         describe_window(report);
+  // A process on its own has no use for a rank.
+  const auto& ranks = report.timeline.ranks;
+  const bool alone =
+      ranks.size() == 1 && ranks.front().run != nullptr && ranks.front().info.world_size <= 1;
+  return describe_gpus(report) + " · " + (alone ? "" : describe_ranks(report) + " · ") +
+         describe_steps(report) + describe_window(report);
 }
 
 std::string describe_price(const Report& report) {
@@ -155,6 +172,9 @@ StepTime step_time(const Report& report) {
 std::string describe_step_time(const Report& report) {
   const StepTime time = step_time(report);
   if (!time.known) return "";
+  const std::string slowest =
+      time.rank < 0 ? "" : fmt::format("; of rank {}, the slowest", time.rank);
+  if (is_recording(report)) return format_duration(time.recorded_ns) + " on average" + slowest;
   std::string text = format_duration(time.recorded_ns) + " as recorded";
   if (!time.corrected) {
     return text + (time.why_not.empty() ? "" : "; not known without the profiler: " + time.why_not);
@@ -165,7 +185,7 @@ std::string describe_step_time(const Report& report) {
     text += " (" + format_duration_range(time.low_ns, time.high_ns) + ")";
   }
   text += " without the profiler";
-  return time.rank < 0 ? text : text + fmt::format("; of rank {}, the slowest", time.rank);
+  return text + slowest;
 }
 
 std::string sentence(std::string text) {
@@ -232,12 +252,13 @@ std::vector<std::string> trust_notes(const Report& report) {
   for (const model::RankAnalysis& rank : report.job.ranks) add(rank.steps.how);
   const StepTime time = step_time(report);
   if (!time.known) {
-    add("No predictions: no steps were found in the trace");
+    add("No predictions: no steps were found");
   } else if (!time.corrected) {
     add("No predictions: " +
         (time.why_not.empty() ? "the steps could not be replayed" : time.why_not));
   } else {
-    if (!time.basis.empty()) add("Cost of the profiler, taken out: " + time.basis);
+    if (!time.basis.empty() && !is_recording(report))
+      add("Cost of the profiler, taken out: " + time.basis);
     constexpr double kFarOff = 0.1;
     add(
         fmt::format("Predictions replay the recorded steps with the change made. As a check, the "
@@ -319,6 +340,16 @@ std::string describe_health(const Report& report) {
   if (open == 0) return text + ".";
   return text + fmt::format("; {} could not be judged, see below.",
                             count_of(static_cast<std::int64_t>(open), "check"));
+}
+
+bool any_prediction(const model::Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const model::Finding& f) { return f.prediction.has_value(); });
+}
+
+bool is_recording(const Report& report) {
+  return std::any_of(report.timeline.ranks.begin(), report.timeline.ranks.end(),
+                     [](const model::RankTimeline& rank) { return rank.run != nullptr; });
 }
 
 bool joint_is_news(const model::Diagnosis& diagnosis) {

@@ -73,6 +73,12 @@ struct ImportNote {
 // What to say then; not more than could be judged.
 [[nodiscard]] std::string describe_health(const Report& report);
 
+// Whether any finding has a prediction.
+[[nodiscard]] bool any_prediction(const model::Diagnosis& diagnosis);
+
+// Whether the report is of what `pyrometer run` recorded, not of a profiler's trace.
+[[nodiscard]] bool is_recording(const Report& report);
+
 // Whether predictions for all fixes together add something to those of the findings.
 [[nodiscard]] bool joint_is_news(const model::Diagnosis& diagnosis);
 

@@ -64,7 +64,9 @@ std::string ranks_of(const model::Finding& finding, const Report& report) {
 void write_prediction(Page& page, const model::Finding& finding, const Report& report,
                       bool verbose) {
   if (!finding.prediction) {
-    if (!finding.no_prediction.empty()) {
+    // Where nothing can be predicted, "How sure this is" says so once.
+    const bool news = verbose || any_prediction(report.diagnosis);
+    if (!finding.no_prediction.empty() && news) {
       page.labelled(kIndent, kLabel, "predicted", {{"no figure: " + finding.no_prediction}});
     }
     return;
@@ -136,7 +138,8 @@ void write_findings(Page& page, const Report& report, const TextStyle& style) {
   const auto causes = std::count_if(findings.begin(), findings.end(), [](const model::Finding& f) {
     return f.severity != model::Severity::kInfo;
   });
-  if (causes > 1) page.paragraph(0, 0, {{std::string(kOrder), Ink::kFaint}});
+  if (causes > 1 && any_prediction(report.diagnosis))
+    page.paragraph(0, 0, {{std::string(kOrder), Ink::kFaint}});
   const std::size_t most =
       style.verbose
           ? findings.size()

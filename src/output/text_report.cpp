@@ -26,7 +26,8 @@ void write_head(Page& page, const Report& report) {
     if (!text.empty()) page.labelled(kIndent, kLabel, label, {{text}});
   };
   constexpr int kMargin = kIndent + kLabel;
-  row("trace", shorten_middle(describe_files(report), page.width() - kMargin, page.unicode()));
+  row(is_recording(report) ? "file" : "trace",
+      shorten_middle(describe_files(report), page.width() - kMargin, page.unicode()));
   row("job", describe_job(report));
   row("step", describe_step_time(report));
   row("price", describe_price(report));
@@ -65,7 +66,9 @@ void write_limits(Page& page, const Report& report, bool verbose) {
 void write_hints(Page& page, const Report& report, bool verbose) {
   std::string text;
   if (!verbose) text += "-v shows all tables";
-  if (!report.price) text += std::string(text.empty() ? "" : ", ") + "--price USD adds money";
+  const bool has_gpu = model::total(report.job.causes) > 0;
+  if (!report.price && has_gpu)
+    text += std::string(text.empty() ? "" : ", ") + "--price USD adds money";
   text += std::string(text.empty() ? "" : ", ") +
           "--json and --md write the report for programs and for pull requests.";
   page.blank();

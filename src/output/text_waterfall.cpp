@@ -171,7 +171,7 @@ void write_waterfall(Page& page, const Report& report) {
   const WaterfallView view = view_of(report.job, cost::usage_of(report.job).step_causes);
   page.heading("Where the GPU time goes");
   if (view.total == 0) {
-    page.paragraph(kIndent, kIndent, {{"No work of a GPU is in this trace."}});
+    page.paragraph(kIndent, kIndent, {{"No GPU work was recorded."}});
     return;
   }
   const Columns columns = arrange(view, report, page.width());

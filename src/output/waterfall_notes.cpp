@@ -101,7 +101,7 @@ std::vector<std::string> waterfall_notes(const Report& report) {
     if (!note.empty()) notes.push_back(note);
   }
   if (has_parts(view_of(report.job, usage.step_causes))) {
-    notes.emplace_back("Likely: recognised by its pattern; the trace has no range for it.");
+    notes.emplace_back("Likely: recognised by its pattern; no range was recorded for it.");
   }
   const bool communicates = model::at(report.job.causes, model::Cause::kCommTransfer) > 0;
   const bool skew_known =
@@ -110,7 +110,7 @@ std::vector<std::string> waterfall_notes(const Report& report) {
   if (communicates && !skew_known) {
     notes.emplace_back(
         "How much of the communication is waiting for a later rank is not known: "
-        "that takes the traces of several ranks.");
+        "that takes several ranks.");
   }
   const auto whole = static_cast<double>(usage.gpu_time);
   const StepTime time = step_time(report);
@@ -124,7 +124,8 @@ std::vector<std::string> waterfall_notes(const Report& report) {
   }
   constexpr double kMuchProfiler = 0.97;
   constexpr double kMuchIdle = 0.05;
-  if (time.corrected && time.without_profiler_ns < kMuchProfiler * time.recorded_ns &&
+  if (!is_recording(report) && time.corrected &&
+      time.without_profiler_ns < kMuchProfiler * time.recorded_ns &&
       host_idle > kMuchIdle * whole) {
     notes.emplace_back(
         "The profiler slows the host down, so the idle shares are upper bounds; predictions "

@@ -223,7 +223,7 @@ Word word_for(model::LoaderKind kind) {
     case model::LoaderKind::kMultiProcess:
       return {"multi_process", "in worker processes"};
     case model::LoaderKind::kUnknown:
-      return {"unknown", "in a way the trace does not tell"};
+      return {"unknown", "in a way that is not known"};
   }
   return {};
 }
@@ -234,6 +234,8 @@ Word word_for(model::StepSource source) {
       return {"not_found", "not found"};
     case model::StepSource::kProfilerMarkers:
       return {"profiler_markers", "profiler markers"};
+    case model::StepSource::kHook:
+      return {"hook", "the Python hook"};
     case model::StepSource::kOptimizer:
       return {"optimizer", "optimizer ranges"};
     case model::StepSource::kRepetition:
@@ -245,7 +247,7 @@ Word word_for(model::StepSource source) {
 Word word_for(model::RankSource source) {
   switch (source) {
     case model::RankSource::kDistributedInfo:
-      return {"distributed_info", "the trace says so"};
+      return {"distributed_info", "as recorded"};
     case model::RankSource::kFileName:
       return {"file_name", "from the file name"};
     case model::RankSource::kOrder:

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -231,6 +233,8 @@ Result<DetailRows> read_detail(Database& database, std::int64_t process) {
   auto ranges = database.prepare("SELECT * FROM host_range WHERE process = ?");
   if (!ranges) return base::fail(ranges.error());
   ranges->bind(process);
+  // A pause that is long and lies in a kept window is there as both.
+  std::set<std::tuple<RangeType, std::int64_t, std::int64_t, std::uint32_t>> pauses;
   while (ranges->step()) {
     RangeRow row;
     row.type = range_type(ranges->text(1));
@@ -241,6 +245,9 @@ Result<DetailRows> read_detail(Database& database, std::int64_t process) {
     row.a = ranges->integer(6);
     row.b = ranges->integer(7);
     row.flags = clipped<std::uint16_t>(ranges->integer(8));
+    if (is_pause(row.type) && !pauses.insert({row.type, row.start, row.end, row.thread}).second) {
+      continue;
+    }
     rows.ranges.push_back(row);
   }
   if (ranges->failed()) return base::fail(damaged(database, "host_range"));

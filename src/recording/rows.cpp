@@ -13,4 +13,18 @@ const char* range_type_name(RangeType type) {
   return index < kNames.size() ? kNames[index] : "unknown";
 }
 
+bool is_pause(RangeType type) {
+  switch (type) {
+    case RangeType::kCheckpoint:
+    case RangeType::kValidation:
+    case RangeType::kCompile:
+    case RangeType::kGc:
+    case RangeType::kLogging:
+    case RangeType::kLoaderStart:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace pyrometer::recording

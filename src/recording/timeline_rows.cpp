@@ -228,7 +228,7 @@ class Assembler {
         annotate(row, fmt::format("logging: {}", given));
         break;
       case RangeType::kLoaderStart:
-        annotate(row, "pyrometer.loader_start");
+        annotate(row, row.b > 0 ? "pyrometer.loader_start#workers" : "pyrometer.loader_start#main");
         break;
       case RangeType::kSyncCall:
         builder_.add_python(map_.map(row.start), map_.map(row.end), text(frame_name(given)),

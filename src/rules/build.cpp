@@ -117,7 +117,7 @@ std::string where_counted(const Context& context, std::size_t position, model::C
   if (list.empty()) return "";
   const std::size_t last = list.rfind(", ");
   if (last != std::string::npos) list.replace(last, 2, " and ");
-  return " The trace has no range for it: the table has it under " + list + ".";
+  return " No range was recorded for it: the table has it under " + list + ".";
 }
 
 std::string capture_refused(const model::RankTimeline& rank) {

@@ -37,9 +37,8 @@ void judge_comm_exposed(const Context& context, Judgement& judgement) {
   finding.confidence = skew_known ? model::Confidence::kMedium : model::Confidence::kLow;
   finding.summary = fmt::format(
       "{} of the time only communication runs{}.", percent(share->value),
-      skew_known
-          ? ", waiting for later ranks not counted"
-          : "; how much of it is waiting for other ranks is not known from one rank's trace");
+      skew_known ? ", waiting for later ranks not counted"
+                 : "; how much of it is waiting for other ranks is not known from one rank alone");
   add_evidence(context, verdict, FactId::kWaterfallCommTransfer, share->value,
                share->value >= context.threshold(kId, "critical") ? "critical" : "warn");
   add_evidence(context, verdict, FactId::kCommOverlap,

@@ -69,7 +69,7 @@ std::string fix_for(std::string_view cause, std::int32_t rank) {
 
 void judge_comm_skew(const Context& context, Judgement& judgement) {
   if (context.job().ranks.size() < 2) {
-    return not_judged(judgement, kId, "needs the traces of at least two ranks");
+    return not_judged(judgement, kId, "needs at least two ranks");
   }
   const model::CrossRank& cross = context.job().cross;
   if (!cross.matched) {

@@ -20,7 +20,7 @@ void judge_compute_bound(const Context& context, Judgement& judgement) {
   for (const FactId id : {FactId::kWaterfallComputeTensor, FactId::kWaterfallComputeMath,
                           FactId::kWaterfallComputeMemory, FactId::kWaterfallComputeOther}) {
     const auto value = context.job().facts.value(id);
-    if (!value) return not_judged(judgement, kId, "the trace has no device activity");
+    if (!value) return not_judged(judgement, kId, "no device activity was recorded");
     share += *value;
   }
   if (share < context.threshold(kId, "share")) return;

@@ -50,6 +50,11 @@ std::string Context::missing(model::FactId id) const {
   return "there is no rank to judge";
 }
 
+bool Context::recording() const {
+  return std::any_of(timeline_.ranks.begin(), timeline_.ranks.end(),
+                     [](const model::RankTimeline& rank) { return rank.run != nullptr; });
+}
+
 std::size_t Context::steps() const {
   std::size_t fewest = job_.ranks.empty() ? 0 : job_.ranks.front().steps.steps.size();
   for (const model::RankAnalysis& rank : job_.ranks) {

@@ -44,6 +44,11 @@ Reason reason_of(const model::RecordedRun& run) {
 
 }  // namespace
 
+std::string why_no_gpu(const model::RankTimeline& rank) {
+  if (rank.run == nullptr || !capture_refused(rank).empty()) return {};
+  return reason_of(*rank.run).text;
+}
+
 void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
   Verdict verdict = start_verdict(kId, Role::kNote);
   model::Finding& finding = verdict.finding;
@@ -64,25 +69,28 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
   finding.confidence = model::Confidence::kHigh;
   finding.share_of_time = 1;
   const std::size_t ranks = context.timeline().ranks.size();
-  const bool all = finding.ranks.size() == ranks;
-  finding.summary =
-      (ranks == 1
-           ? std::string("The trace holds")
-           : fmt::format("{} of {} ranks recorded",
-                         all ? std::string("All") : std::to_string(finding.ranks.size()), ranks)) +
-      " host activity only, no kernel and no copy on a device.";
   const model::RankTimeline& first =
       *std::find_if(context.timeline().ranks.begin(), context.timeline().ranks.end(),
                     [](const model::RankTimeline& rank) {
                       return rank.activities.size() == 0 && capture_refused(rank).empty();
                     });
-  if (first.run != nullptr) {
-    Reason reason = reason_of(*first.run);
-    if (!reason.text.empty()) finding.summary += " The reason: " + reason.text + ".";
-    if (!reason.fix.empty()) {
-      finding.fix = std::move(reason.fix);
-      finding.fix_code.clear();
-    }
+  const bool recording = first.run != nullptr;
+  if (ranks > 1) {
+    finding.summary = fmt::format("On {} of {} ranks n", finding.ranks.size(), ranks);
+    if (finding.ranks.size() == ranks) finding.summary = fmt::format("On all {} ranks n", ranks);
+  } else {
+    finding.summary = "N";
+  }
+  finding.summary += "either a kernel nor a copy ";
+  finding.summary += recording ? "ran on a GPU" : "on a GPU is in the trace: host activity only";
+  const Reason reason = recording ? reason_of(*first.run) : Reason{};
+  finding.summary += reason.text.empty() ? "." : ": " + reason.text + ".";
+  if (recording) {
+    finding.fix = reason.fix.empty()
+                      ? "Check the build of PyTorch, the driver and CUDA_VISIBLE_DEVICES."
+                      : reason.fix;
+    if (!finding.fix.ends_with('.')) finding.fix += '.';
+    if (!reason.fix.empty()) finding.fix_code.clear();
   }
   finding.no_prediction = "without device activity there is nothing to replay";
   add_measure(context, verdict, "device activities", 0, "count");

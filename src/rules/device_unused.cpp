@@ -38,7 +38,7 @@ void judge_device_unused(const Context& context, Judgement& judgement) {
   }
   if (used.empty() || visible.size() <= used.size()) return;
   Verdict verdict = start_verdict(kId, Role::kNote);
-  verdict.finding.summary = fmt::format("{} of {} visible GPUs did nothing in this trace.",
+  verdict.finding.summary = fmt::format("{} of {} visible GPUs did nothing.",
                                         visible.size() - used.size(), visible.size());
   verdict.finding.no_prediction = "how the work would spread is not known";
   for (const auto& [ordinal, name] : visible) {

@@ -5,6 +5,7 @@
 
 #include "base/quantity.h"
 #include "rules/build.h"
+#include "rules/device_no_gpu_work.h"
 #include "rules/rule.h"
 
 namespace pyrometer::rules {
@@ -22,6 +23,8 @@ constexpr double kWorthwhileGain = 0.03;
 // Less busy than this, "nothing is wasted" would be a strange thing to say.
 constexpr double kMostlyBusy = 0.85;
 constexpr double kMuchProfiler = 0.1;
+
+constexpr std::string_view kNoGpuWork = "device.no_gpu_work";
 
 // Findings that come before others whatever their gains, when both are there and not mere
 // information, and why.
@@ -100,7 +103,7 @@ void limit_confidence(const Context& context, Finding& finding) {
 
 // Severity is how much of the time a symptom takes; the order is by what the fixes gain. Where a
 // less severe finding stands above a more severe one, the latter says why.
-void explain_order(std::vector<Ranked>& items) {
+void explain_order(std::vector<Ranked>& items, bool predicts) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     Finding& finding = items[i].verdict.finding;
     const auto above = [&](std::size_t k) -> const Finding& { return items[k].verdict.finding; };
@@ -119,6 +122,10 @@ void explain_order(std::vector<Ranked>& items) {
           "a symptom counts with what its fix gains beyond those of the causes above, {} of the "
           "step",
           percent(std::max(0.0, items[i].gain)));
+    } else if (above(milder).id == kNoGpuWork) {
+      finding.order += "what runs on no GPU at all comes first";
+    } else if (!predicts) {
+      finding.order += "findings stand by how much of the time they concern";
     } else {
       finding.order += "findings stand by what their fixes gain, not by how much time they take";
     }
@@ -160,7 +167,7 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     if (first->verdict.finding.severity == Severity::kInfo) continue;
     std::rotate(then, first, first + 1);
   }
-  explain_order(items);
+  explain_order(items, context.what_if().available());
 }
 
 // A finding whose fix hardly gains anything is information, not a cause.
@@ -205,7 +212,10 @@ std::optional<model::Prediction> predict_jointly(const Context& context,
 std::string busy_sentence(const Context& context) {
   const model::CauseTimes& causes = context.job().causes;
   const auto whole = static_cast<double>(model::total(causes));
-  if (whole <= 0) return "No GPU activity was recorded.";
+  if (whole <= 0) {
+    const std::string why = why_no_gpu(context.timeline().ranks.front());
+    return why.empty() ? "No GPU activity was recorded." : "Nothing ran on a GPU: " + why + ".";
+  }
   double compute = 0;
   double busy = 0;
   for (std::size_t i = 0; i < model::kCauseCount; ++i) {
@@ -226,9 +236,13 @@ std::string busy_sentence(const Context& context) {
 
 std::string verdict_sentence(const Context& context, const std::vector<Finding>& findings) {
   std::string text = busy_sentence(context);
-  const auto first = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& f) { return f.severity != Severity::kInfo; });
+  // That nothing ran on a GPU is said already.
+  const bool no_gpu = model::total(context.job().causes) == 0;
+  const auto first = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
+    return f.severity != Severity::kInfo && !(no_gpu && f.id == kNoGpuWork);
+  });
   if (first == findings.end()) {
+    if (no_gpu) return text;
     if (context.steps() < kStepsForFindings) {
       return text + fmt::format(" Too few steps to judge: {}, at least {} are needed.",
                                 context.steps(), kStepsForFindings);
@@ -244,19 +258,17 @@ std::string verdict_sentence(const Context& context, const std::vector<Finding>&
                 : std::string(" No cause was found whose fix would gain much; see what could "
                               "not be judged."));
   }
-  // Said already: no activity was recorded.
-  if (first->id == "device.no_gpu_work" && first->share_of_time >= 1) return text;
   text += " " + first->title;
   if (first->prediction) {
     const model::Prediction& p = *first->prediction;
     // The recorded step, which the table divides, is longer where the profiler slows the host.
     const double recorded = context.mean(model::FactId::kStepsMean).value_or(p.baseline_ns);
     constexpr double kSame = 0.98;
-    text += fmt::format(": fixing it would take the step from {}{} to about {}, {}",
-                        duration(p.baseline_ns),
-                        p.baseline_ns < kSame * recorded ? " (without the profiler)" : "",
-                        base::format_expected(p.mid_ns, p.low_ns, p.high_ns),
-                        base::format_speedup(p.baseline_ns, p.mid_ns, p.low_ns, p.high_ns));
+    text += fmt::format(
+        ": fixing it would take the step from {}{} to about {}, {}", duration(p.baseline_ns),
+        !context.recording() && p.baseline_ns < kSame * recorded ? " (without the profiler)" : "",
+        base::format_expected(p.mid_ns, p.low_ns, p.high_ns),
+        base::format_speedup(p.baseline_ns, p.mid_ns, p.low_ns, p.high_ns));
   }
   return text + ".";
 }
@@ -284,9 +296,9 @@ model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnaly
   for (Verdict& verdict : judgement.verdicts) {
     // Facts only: with fewer steps nothing but notes can be said.
     if (!enough && verdict.role != Role::kNote) {
-      not_judged(judgement, verdict.finding.id,
-                 fmt::format("needs at least {} steps, the trace has {}", kStepsForFindings,
-                             context.steps()));
+      not_judged(
+          judgement, verdict.finding.id,
+          fmt::format("needs at least {} steps, there are {}", kStepsForFindings, context.steps()));
       continue;
     }
     items.push_back({std::move(verdict), 0});

@@ -36,9 +36,10 @@ void judge_input_serial_loader(const Context& context, Judgement& judgement) {
   finding.ranks = context.ranks_with(FactId::kInputWaitShare, context.threshold(kId, "warn"));
   const model::InputWaits& input = rank.pauses.input;
   finding.summary = fmt::format(
-      "The training thread spends {} of the time in the single-process data loader, {} per batch, "
-      "and the GPU waits meanwhile.",
-      percent(share->value), duration(static_cast<double>(input.p50)));
+      "The training thread spends {} of the time in the single-process data loader, {} per "
+      "batch{}.",
+      percent(share->value), duration(static_cast<double>(input.p50)),
+      rank.waterfall.devices.empty() ? "" : ", and the GPU waits meanwhile");
   add_evidence(context, verdict, FactId::kInputWaitShare, share->value,
                share->value >= context.threshold(kId, "critical") ? "critical" : "warn");
   add_evidence(context, verdict, FactId::kInputWaitP50, static_cast<double>(input.p50));

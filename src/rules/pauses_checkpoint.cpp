@@ -34,9 +34,10 @@ void judge_pauses_checkpoint(const Context& context, Judgement& judgement) {
   finding.share_of_time = share->value;
   finding.ranks =
       context.ranks_with(FactId::kPausesCheckpointShare, context.threshold(kId, "share"));
-  finding.summary =
-      fmt::format("Saving the state takes {} of the time; the device has nothing to do meanwhile.",
-                  percent(share->value));
+  finding.summary = fmt::format("Saving the state takes {} of the time{}.", percent(share->value),
+                                context.job().ranks[share->position].waterfall.devices.empty()
+                                    ? ""
+                                    : "; the device has nothing to do meanwhile");
   add_evidence(context, verdict, FactId::kPausesCheckpointShare, share->value, "share");
   const model::FactSet& facts = context.job().ranks[share->position].facts;
   const double inferred = facts.value_or(FactId::kPausesInferredCheckpoints, 0);

@@ -50,6 +50,9 @@ class Context {
   // Why no rank has the fact; completes "not judged: …".
   [[nodiscard]] std::string missing(model::FactId id) const;
 
+  // Whether all this was recorded by `pyrometer run`, not by a profiler.
+  [[nodiscard]] bool recording() const;
+
   // Fewest steps of any rank; 0 when some rank has none.
   [[nodiscard]] std::size_t steps() const;
 

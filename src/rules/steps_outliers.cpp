@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/region_rule.h"
 #include "rules/build.h"
 
 namespace pyrometer::rules {
@@ -28,6 +29,7 @@ struct Excess {
   double sigmas = 0;                             // of the longest
   model::Cause cause = model::Cause::kIdleHost;  // of most of the excess
   std::optional<model::Cause> likely;            // what the pattern says that most of this is
+  bool told = false;                             // whether device time or a region tells the cause
   double kept = 1;  // of all time with that cause, when the long steps are like the median one
   std::vector<std::int64_t> numbers;
 };
@@ -63,9 +65,49 @@ void find_cause(const model::RankAnalysis& rank, const std::vector<std::size_t>&
     for (const double time : times) all += time;
     if (more <= most || all <= 0) continue;
     most = more;
+    excess.told = true;
     excess.cause = static_cast<model::Cause>(c);
     excess.kept = 1 - more / all;
   }
+}
+
+// Where nothing ran on a device, the outermost regions of the main thread tell: of what kind most
+// of the excess is.
+void find_region(const model::RankTimeline& t, const model::RankAnalysis& rank,
+                 const std::vector<std::size_t>& longs, double excess_ns, Excess& excess) {
+  struct Kind {
+    analysis::HostState state;
+    model::Cause cause;
+  };
+  using analysis::HostState;
+  constexpr Kind kKinds[] = {{HostState::kInput, model::Cause::kIdleInput},
+                             {HostState::kCheckpoint, model::Cause::kIdleCheckpoint},
+                             {HostState::kValidation, model::Cause::kIdleValidation},
+                             {HostState::kCompile, model::Cause::kIdleCompile},
+                             {HostState::kGc, model::Cause::kIdleGc},
+                             {HostState::kLogging, model::Cause::kIdleLogging}};
+  if (t.threads.empty()) return;
+  const model::RowRange rows = t.threads[t.main_thread].annotations;
+  model::CauseTimes times{};
+  model::TimeNs until = 0;
+  for (model::Index i = rows.begin; i < rows.end; ++i) {
+    const model::Interval span{t.annotations.start[i], t.annotations.end[i]};
+    const HostState state =
+        analysis::region_of_name(t.name(t.annotations.name[i]), analysis::RegionWhere::kAnnotation);
+    if (!analysis::is_region(state) || span.start < until) continue;
+    until = span.end;
+    const bool in_long = std::any_of(longs.begin(), longs.end(), [&](std::size_t s) {
+      const model::Interval& step = rank.steps.steps[s].span;
+      return span.start >= step.start && span.start < step.end;
+    });
+    for (const Kind& kind : kKinds) {
+      if (in_long && kind.state == state) at(times, kind.cause) += span.length();
+    }
+  }
+  const auto most = std::max_element(times.begin(), times.end());
+  if (static_cast<double>(*most) < 0.5 * excess_ns) return;
+  excess.told = true;
+  excess.cause = static_cast<model::Cause>(most - times.begin());
 }
 
 // Pauses that the trace has no range for are other host code in the waterfall: where they make up
@@ -122,6 +164,9 @@ std::optional<Excess> excess_of(const Context& context, std::size_t position) {
   if (longs.empty() || (longs.size() == 1 && longs.front() == 0)) return std::nullopt;
   excess.share = total > 0 ? sum / total : 0;
   find_cause(rank, longs, excess);
+  if (rank.waterfall.devices.empty()) {
+    find_region(context.timeline().ranks[position], rank, longs, sum, excess);
+  }
   find_likely(rank, longs, excess);
   return excess;
 }
@@ -171,7 +216,7 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
   if (context.steps() < kFewestSteps) {
     return not_judged(
         judgement, kId,
-        fmt::format("needs at least {} steps, the trace has {}", kFewestSteps, context.steps()));
+        fmt::format("needs at least {} steps, there are {}", kFewestSteps, context.steps()));
   }
   if (!worst || worst->share < context.threshold(kId, "share")) return;
   // Steps end at the host's marker: the device's own work piles up in the last one. Only more idle
@@ -187,14 +232,15 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
   finding.ranks = {context.timeline().ranks[worst->position].info.rank};
   const model::CauseInfo& cause = model::cause_info(worst->cause);
   finding.summary = fmt::format(
-      "{} of {} steps are far longer than the median of {}; together they cost {} of the time. "
-      "Most of the excess is {} ({}).",
-      worst->numbers.size(), worst->steps, duration(worst->median), percent(worst->share),
-      cause.title, cause.id);
+      "{} of {} steps are far longer than the median of {}; together they cost {} of the time.",
+      worst->numbers.size(), worst->steps, duration(worst->median), percent(worst->share));
+  if (worst->told) {
+    finding.summary += fmt::format(" Most of the excess is {} ({}).", cause.title, cause.id);
+  }
   if (worst->likely) {
     finding.summary += fmt::format(" Most of that is likely {}, by its pattern.",
                                    model::cause_info(*worst->likely).title);
-  } else if (worst->cause == model::Cause::kIdleHost) {
+  } else if (worst->told && worst->cause == model::Cause::kIdleHost) {
     finding.summary +=
         " Such a pause without operators is typically garbage collection, file output or a print.";
   }

@@ -31,7 +31,7 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
     }
     if (here) finding.ranks.push_back(rank.info.rank);
   }
-  if (lost) what = "Events of the trace were lost or unreadable";
+  if (lost) what = "Events were lost or unreadable";
   std::string unwatched;
   for (const model::RankTimeline& rank : context.timeline().ranks) {
     const std::string why = capture_refused(rank);
@@ -59,7 +59,7 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
     what += fmt::format(
         "of {} ranks only {} {} here: waiting for the others cannot be told from communication",
         world, seen, seen == 1 ? "is" : "are");
-    add_measure(context, verdict, "ranks without a trace", world - seen, "count");
+    add_measure(context, verdict, "ranks missing", world - seen, "count");
   }
   bool guessed = false;
   for (const model::RankTimeline& rank : context.timeline().ranks) {
@@ -84,9 +84,17 @@ void judge_trace_incomplete(const Context& context, Judgement& judgement) {
   if (what.front() >= 'a' && what.front() <= 'z') {
     what.front() = static_cast<char>(what.front() - 'a' + 'A');
   }
+  const bool recording = context.recording();
+  if (recording) {
+    finding.title = "The recording is incomplete";
+    finding.fix = "Record again, with enough space on the disk and in /dev/shm.";
+    finding.fix_code.clear();
+  }
   if (!lost) {
-    finding.fix = "Give the traces of all ranks at once, where there are any.";
-    finding.fix_code = "pyrometer analyze traces/";
+    finding.fix = recording ? "Give the recordings of all hosts at once, where there are any."
+                            : "Give the traces of all ranks at once, where there are any.";
+    finding.fix_code =
+        recording ? "pyrometer analyze host1.pyro host2.pyro" : "pyrometer analyze traces/";
   }
   if (!unwatched.empty()) {
     finding.severity = model::Severity::kWarning;

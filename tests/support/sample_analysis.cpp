@@ -293,9 +293,9 @@ void fill_diagnosis(model::Diagnosis& diagnosis, const SampleOptions& options) {
                             "processes should make a step 2.2–2.8× as fast."
                           : "Healthy: nothing found that is worth changing.";
   diagnosis.not_judged = {
-      {"memory.growth", "the trace has no allocator events (profile_memory=True)"},
-      {"memory.near_limit", "the trace has no allocator events (profile_memory=True)"},
-      {"comm.skew", "it takes the traces of at least two ranks"}};
+      {"memory.growth", "no allocator events were recorded (profile_memory=True)"},
+      {"memory.near_limit", "no allocator events were recorded (profile_memory=True)"},
+      {"comm.skew", "it takes at least two ranks"}};
   if (!options.findings) return;
   diagnosis.findings.push_back(loader_finding(options.hostile));
   model::Finding syncs;
@@ -353,7 +353,7 @@ SampleJob host_only_job() {
   builder.timeline().info.file = "cpu.json";
   sample.timeline.ranks.push_back(builder.finish());
   sample.job.ranks.resize(1);
-  sample.job.ranks[0].replay.unavailable = "the trace has no device activity";
+  sample.job.ranks[0].replay.unavailable = "no device activity was recorded";
   sample.diagnosis.verdict = "No GPU work in this trace.";
   return sample;
 }

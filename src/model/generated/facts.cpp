@@ -97,7 +97,7 @@ constexpr FactInfo kFacts[kFactCount] = {
     {"kernels.tf32_math_share", "fraction", "of the time in GEMM, convolution and attention kernels, the part in TF32", "kernels"},
     {"kernels.half_math_share", "fraction", "of the time in GEMM, convolution and attention kernels, the part in 16 bits or fewer", "kernels"},
     {"kernels.unknown_math_share", "fraction", "of the time in GEMM, convolution and attention kernels, the part of which the arithmetic is not known", "kernels"},
-    {"kernels.occupancy_mean", "percent", "estimated occupancy, mean over compute kernel time, where the trace gives it", "kernels"},
+    {"kernels.occupancy_mean", "percent", "estimated occupancy, mean over compute kernel time, where it was recorded", "kernels"},
     {"kernels.low_occupancy_share", "fraction", "time in kernels of at least 50 µs, other than GEMM, convolution, attention and communication, with an estimated occupancy below 25%, of the window", "kernels"},
     {"kernels.small_grid_share", "fraction", "of the compute kernel time, that of kernels with fewer blocks than the device has multiprocessors", "kernels"},
     {"kernels.device_matrix_units", "bool", "1: the device has matrix units (NVIDIA compute capability 7.0 and newer)", "kernels"},

@@ -1,0 +1,83 @@
+// The whole run, of a recording.
+#include <algorithm>
+
+#include "model/run_totals.h"
+#include "output/json_parts.h"
+
+namespace pyrometer::output {
+namespace {
+
+using base::JsonLayout;
+using base::JsonWriter;
+
+template <typename Value>
+std::optional<Value> only_if(bool known, Value value) {
+  return known ? std::optional<Value>(value) : std::nullopt;
+}
+
+void write_host_time(JsonWriter& json, const model::RunTotals& all) {
+  json.begin_object();
+  for (std::size_t i = 0; i < model::kHostTimeKinds.size(); ++i) {
+    json.key(model::kHostTimeKinds[i]);
+    const std::optional<model::HostTime>& time = all.host[i];
+    if (!time) {
+      json.null();
+      continue;
+    }
+    json.begin_object(JsonLayout::kInline);
+    json.member("count", if_known(time->count));
+    json.member("total_ns", time->total);
+    json.member("longest_ns", if_known(time->longest));
+    json.member("of_steps",
+                only_if(all.step_time > 0,
+                        static_cast<double>(time->total) /
+                            static_cast<double>(std::max<model::DurationNs>(1, all.step_time))));
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void write_overhead(JsonWriter& json, const model::OverheadEstimate& overhead,
+                    const model::RunTotals& all) {
+  const bool known = all.cost.has_value();
+  json.begin_object();
+  json.member("ratio", only_if(known, overhead.ratio));
+  json.member("low", only_if(known, overhead.low));
+  json.member("high", only_if(known, overhead.high));
+  json.member("comparisons", only_if(known, overhead.windows));
+  json.member("duty", only_if(all.used_device, overhead.duty));
+  json.member("of_run", all.cost);
+  json.member("missing", if_given(known             ? std::string_view{}
+                                  : all.used_device ? std::string_view(overhead.why_not)
+                                                    : "no GPU was used"));
+  json.end_object();
+}
+
+}  // namespace
+
+void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
+  if (run == nullptr) return json.null();
+  const model::RunTotals all = model::totals_of(*run);
+  const bool exited = run->ended && run->exit_signal == 0 && run->exit_code >= 0;
+  json.begin_object();
+  json.member("wall_ns", all.wall);
+  json.member("ended", run->ended);
+  json.member("exit_code", only_if(exited, run->exit_code));
+  json.member("exit_signal", only_if(run->ended && run->exit_signal != 0, run->exit_signal));
+  json.member("steps", all.steps);
+  json.member("step_time_ns", only_if(all.steps > 0, all.step_time));
+  json.member("samples_per_s", all.samples_per_s);
+  json.member("watched_steps", only_if(all.used_device, all.watched_steps));
+  json.member("watched_ns", only_if(all.used_device, all.watched_time));
+  json.member("kept_ns", only_if(run->kept > 0, run->kept));
+  json.member("before_first_step_ns", all.before_first_step);
+  json.member("after_last_step_ns", all.after_last_step);
+  json.key("host_time");
+  write_host_time(json, all);
+  json.key("overhead");
+  write_overhead(json, run->overhead, all);
+  json.member("monitor_cpu_share", all.monitor_share);
+  json.end_object();
+}
+
+}  // namespace pyrometer::output
