@@ -53,6 +53,7 @@ bool decide_color(ColorChoice choice, bool is_terminal) {
 
 Terminal read_terminal(ColorChoice choice) {
   Terminal terminal;
+  terminal.asked = choice;
   terminal.stdin_is_terminal = isatty(STDIN_FILENO) == 1;
   terminal.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
   terminal.stderr_is_terminal = isatty(STDERR_FILENO) == 1;

@@ -6,6 +6,7 @@ namespace pyrometer::cli {
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 struct Terminal {
+  ColorChoice asked = ColorChoice::kAuto;  // of --color
   bool stdin_is_terminal = false;
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;

@@ -25,6 +25,7 @@ struct TextStyle {
   bool unicode = true;   // false: ASCII only, whatever the trace's names hold
   int width = 100;       // columns; below 40 counts as 40, above 160 as 160
   bool verbose = false;  // all tables
+  bool hints = true;     // at the end: which options show more
   int max_findings = 5;
   int top_n = 10;  // rows of a table that is sorted by weight
 };

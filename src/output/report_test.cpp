@@ -113,6 +113,19 @@ TEST(TextReport, SaysWhatMatters) {
   EXPECT_THAT(text, HasSubstr("      likely checkpoint            2.4%"));
 }
 
+// A recording is no trace, and no profiler was there to be taken out.
+TEST(TextReport, SpeaksOfRecordingsAsSuch) {
+  const SampleJob sample = testing::recorded_job();
+  for (const std::string_view format : {"text", "md"}) {
+    const std::string text = rendered(sample, format, {.width = 160, .verbose = true});
+    for (const std::string_view word : {"trace.json", "rofiler", "window ·", "of 1 rank"}) {
+      EXPECT_THAT(text, Not(HasSubstr(std::string(word))));
+    }
+    EXPECT_THAT(text, HasSubstr("1.20% of a watched step"));
+    EXPECT_THAT(text, HasSubstr("12 of 40 steps · 372 ms of 1.77 s analysed"));
+  }
+}
+
 TEST(TextReport, WithoutAPriceThereIsNoMoney) {
   for (const SampleJob& sample : all_samples()) {
     for (const std::string_view format : {"text", "md"}) {
@@ -174,6 +187,30 @@ TEST(JsonReport, IsValidAndExact) {
             1'700'000'000'000'000'000);
   EXPECT_EQ(report["findings"].size(), 7U);
   EXPECT_TRUE(report["findings"][2]["prediction"].is_null());
+}
+
+TEST(JsonReport, WhatIsNotKnownOfARunIsNull) {
+  const nlohmann::json report = nlohmann::json::parse(rendered(testing::running_job(), "json"));
+  const nlohmann::json& run = report["ranks"][0]["run"];
+  for (const char* key : {"exit_code", "exit_signal", "step_time_ns", "samples_per_s",
+                          "watched_steps", "kept_ns", "before_first_step_ns"}) {
+    EXPECT_TRUE(run[key].is_null()) << key;
+  }
+  EXPECT_EQ(run["wall_ns"], 700'000'000);
+  EXPECT_TRUE(run["host_time"]["gc"].is_null());
+  EXPECT_TRUE(run["overhead"]["of_run"].is_null());
+}
+
+TEST(JsonReport, TotalsOfARunAreThoseOfTheText) {
+  const nlohmann::json report = nlohmann::json::parse(rendered(testing::recorded_job(), "json"));
+  const nlohmann::json& run = report["ranks"][0]["run"];
+  EXPECT_EQ(run["steps"], 40);
+  EXPECT_EQ(run["watched_steps"], 20);
+  EXPECT_EQ(run["host_time"]["input_wait"]["total_ns"], 40 * 18'000'000);
+  EXPECT_EQ(run["host_time"]["checkpoint"]["count"], 2);
+  EXPECT_DOUBLE_EQ(run["overhead"]["of_run"].get<double>(), 0.006);
+  EXPECT_TRUE(run["overhead"]["missing"].is_null());
+  EXPECT_NEAR(run["samples_per_s"].get<double>(), 64 / 0.031, 1e-6);
 }
 
 TEST(Reports, EndWithANewlineAndAreStable) {

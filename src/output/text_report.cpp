@@ -103,7 +103,7 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
     if (!sink(page.take())) return false;
   }
   write_limits(page, report, style.verbose);
-  write_hints(page, report, style.verbose);
+  if (style.hints) write_hints(page, report, style.verbose);
   return sink(page.take());
 }
 

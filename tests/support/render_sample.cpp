@@ -1,5 +1,6 @@
 // Prints a report on a hand-made job: render_sample FORMAT SAMPLE [WIDTH [OPTION…]]
-// SAMPLE: one, four, healthy, hostile, empty, host. OPTION: price, verbose, color, ascii.
+// SAMPLE: one, four, healthy, hostile, empty, host, recorded, running. OPTION: price, verbose,
+// color, ascii.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,6 +20,8 @@ SampleJob job_named(std::string_view name) {
   if (name == "healthy") return sample_job({.findings = false});
   if (name == "hostile") return sample_job({.ranks = 2, .hostile = true});
   if (name == "empty") return pyrometer::testing::empty_job();
+  if (name == "recorded") return pyrometer::testing::recorded_job();
+  if (name == "running") return pyrometer::testing::running_job();
   if (name == "host") return pyrometer::testing::host_only_job();
   return sample_job();
 }

@@ -1,6 +1,7 @@
 #include "tests/support/sample_analysis.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "model/timeline_builder.h"
@@ -355,6 +356,63 @@ SampleJob host_only_job() {
   sample.job.ranks.resize(1);
   sample.job.ranks[0].replay.unavailable = "no device activity was recorded";
   sample.diagnosis.verdict = "No GPU work in this trace.";
+  return sample;
+}
+
+SampleJob recorded_job() {
+  SampleJob sample = sample_job();
+  model::RankTimeline& rank = sample.timeline.ranks[0];
+  const model::Interval window = sample.job.ranks[0].steps.window;
+  auto run = std::make_shared<model::RecordedRun>();
+  run->span = {window.start - 900 * kMs, window.end + 500 * kMs};
+  run->ended = true;
+  run->exit_code = 0;
+  run->steps_total = 40;
+  for (int i = 0; i < 40; ++i) {
+    model::RecordedStep step;
+    step.index = i;
+    step.device = 0;
+    step.span = {window.start + (i - 28) * 31 * kMs, window.start + (i - 27) * 31 * kMs};
+    step.longest = step.span.length();
+    step.samples = 64;
+    step.input_wait = 18 * kMs;
+    step.captured = i % 2 == 0;
+    if (step.captured) {
+      at(step.causes, Cause::kComputeTensor) = 8 * kMs;
+      at(step.causes, Cause::kIdleInput) = 23 * kMs;
+    }
+    run->steps.push_back(step);
+  }
+  run->regions = {{"checkpoint", 2, 80 * kMs, 50 * kMs, 1 << 20},
+                  {"validation", 1, 120 * kMs, 120 * kMs, 0},
+                  {"gc", 3, 4 * kMs, 2 * kMs, 0},
+                  {"loader_start", 2, 60 * kMs, 40 * kMs, 0}};
+  run->overhead.measured = true;
+  run->overhead.ratio = 0.012;
+  run->overhead.low = 0.008;
+  run->overhead.high = 0.016;
+  run->overhead.duty = 0.5;
+  run->overhead.windows = 14;
+  run->overhead.monitor_cpu = 11 * kMs;
+  run->kept = window.length();
+  rank.run = run;
+  rank.info.file = "train-20261201-093000.pyro";
+  model::RankAnalysis& analysis = sample.job.ranks[0];
+  analysis.steps.source = model::StepSource::kHook;
+  analysis.steps.how = "a step ends with the optimizer's step, as the Python hook saw it";
+  analysis.dilation = {};
+  analysis.dilation.unavailable = "recorded without a profiler";
+  return sample;
+}
+
+SampleJob running_job() {
+  SampleJob sample = host_only_job();
+  auto run = std::make_shared<model::RecordedRun>();
+  run->span = {kOrigin, kOrigin + 700 * kMs};
+  run->overhead.why_not = "no GPU was used";
+  sample.timeline.ranks[0].run = run;
+  sample.timeline.ranks[0].info.file = "running.pyro";
+  sample.diagnosis.verdict = "Nothing ran on a GPU: this machine has no NVIDIA GPU.";
   return sample;
 }
 

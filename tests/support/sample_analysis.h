@@ -31,4 +31,9 @@ struct SampleOptions {
 [[nodiscard]] SampleJob empty_job();
 [[nodiscard]] SampleJob host_only_job();
 
+// What `pyrometer run` records: a whole run on a GPU; and one on the CPU that is still running, of
+// which hardly anything is known.
+[[nodiscard]] SampleJob recorded_job();
+[[nodiscard]] SampleJob running_job();
+
 }  // namespace pyrometer::testing

@@ -111,6 +111,10 @@ OptionGroup AnalyzeCommand::output_options() {
                            .long_name = "no-progress",
                            .help = "show no progress on stderr",
                            .set = set_true(no_progress_)});
+  group.options.push_back({.long_name = "no-hints",
+                           .help = "leave out the last lines, which name further options",
+                           .set = set_true(no_hints_),
+                           .tier = Tier::kAdvanced});
   group.options.push_back({.long_name = "width",
                            .value = "COLUMNS",
                            .help = "lay the text out for this width, 40 to 160, instead of the "
@@ -206,6 +210,7 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
                                 .unicode = terminal.unicode,
                                 .width = width_ > 0 ? width_ : terminal.width,
                                 .verbose = verbose_,
+                                .hints = !no_hints_,
                                 .top_n = top_};
   OutputFile file(output_);
   format->write({*timeline, job, diagnosis, price(*config)}, style,

@@ -39,6 +39,7 @@ class AnalyzeCommand : public Command {
   bool markdown_ = false;
   bool verbose_ = false;
   bool no_progress_ = false;
+  bool no_hints_ = false;
   int threads_ = 0;  // 0: one per core
   int width_ = 0;    // 0: as wide as the terminal
   int top_ = 10;

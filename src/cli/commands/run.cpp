@@ -94,6 +94,10 @@ std::string default_output(const std::vector<std::string>& command) {
   std::_Exit(why == ENOENT ? kNotFound : kCannotRun);
 }
 
+void write_stderr(const std::string& text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 bool within_recording() {
   const char* session = std::getenv(ring::kSessionVariable);
   return session != nullptr && *session != 0 && monitor::session_is_live(session);
@@ -189,35 +193,51 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
 }
 
 // By a process of its own: whatever a diagnosis costs or meets, the command's exit code stands.
-void RunCommand::report(const Terminal&, const monitor::Outcome& outcome,
+// Returns whether it could be made.
+bool RunCommand::show_report(const Terminal& terminal, const std::string& file) const {
+  std::vector<std::string> words{own_program(), "analyze", "--no-progress", "--no-hints", file};
+  if (price_) {
+    words.emplace_back("--price");
+    words.push_back(std::to_string(*price_));
+  }
+  if (!config_path_.empty()) {
+    words.emplace_back("--config");
+    words.push_back(config_path_);
+  }
+  if (terminal.asked != ColorChoice::kAuto) {
+    words.emplace_back("--color");
+    words.emplace_back(terminal.asked == ColorChoice::kAlways ? "always" : "never");
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execv(argv[0], argv.data());
+    ::_exit(kNotFound);
+  }
+  int status = -1;
+  if (pid > 0) ::waitpid(pid, &status, 0);
+  return status == 0;
+}
+
+void RunCommand::report(const Terminal& terminal, const monitor::Outcome& outcome,
                         const std::string& file) const {
+  bool shown = false;
   if (outcome.processes == 0 && outcome.processes_without_room == 0) {
     print_warning(
-        "no process of the command was recorded: it is neither a Python program with PyTorch nor "
-        "one that uses CUDA, or it cleared its environment (python -I and -E do)");
+        "no process of the command was recorded: none used CUDA or trained with PyTorch, or it "
+        "cleared its environment (python -I and -E do)");
   } else if (outcome.processes_trained > 0) {
-    std::vector<std::string> words{own_program(), "analyze", "--no-progress", file};
-    if (price_) {
-      words.push_back("--price");
-      words.push_back(std::to_string(*price_));
-    }
-    if (!config_path_.empty()) {
-      words.push_back("--config");
-      words.push_back(config_path_);
-    }
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      ::dup2(STDERR_FILENO, STDOUT_FILENO);
-      ::execv(argv[0], argv.data());
-      ::_exit(kNotFound);
-    }
-    if (pid > 0) ::waitpid(pid, nullptr, 0);
+    write_stderr("\n");  // apart from what the command printed
+    shown = show_report(terminal, file);
+  } else if (outcome.processes > 0) {
+    print_warning("no training was seen: neither work on a GPU nor training steps");
   }
-  const std::string text = "pyrometer: recorded in " + file + "\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  write_stderr(shown ? "\npyrometer: recorded in " + file +
+                           ". To see more of it: pyrometer analyze -v " + file + "\n"
+                     : "pyrometer: recorded in " + file + "\n");
 }
 
 ExitCode RunCommand::run(const Terminal& terminal) {

@@ -22,6 +22,7 @@ class RunCommand : public Command {
 
  private:
   [[nodiscard]] monitor::MonitorOptions monitor_options(const Terminal& terminal) const;
+  bool show_report(const Terminal& terminal, const std::string& file) const;
   void report(const Terminal& terminal, const monitor::Outcome& outcome,
               const std::string& file) const;
 
