@@ -318,7 +318,11 @@ class Program {
     verbs_["print"] = [](const Words& w) { std::cout << w[1] << std::endl; };
     verbs_["cat"] = [](const Words&) { std::cout << std::cin.rdbuf() << std::flush; };
     verbs_["wait_for"] = [](const Words& w) {
-      while (::access(w[1].c_str(), F_OK) != 0) ::usleep(1000);
+      constexpr int kMostMs = 60'000;
+      for (int ms = 0; ::access(w[1].c_str(), F_OK) != 0; ++ms) {
+        if (ms >= kMostMs) fail("no " + w[1]);
+        ::usleep(1000);
+      }
     };
     verbs_["run"] = [](const Words& w) { run_program({w.begin() + 1, w.end()}); };
     verbs_["signal"] = [](const Words& w) {
