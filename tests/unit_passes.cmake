@@ -10,6 +10,7 @@ pyrometer_test(test_passes
     src/analysis/passes_property_test.cpp
     src/analysis/patterns_test.cpp
     src/analysis/pauses_test.cpp
+    src/analysis/input_waits_test.cpp
     src/analysis/statistics_test.cpp
     src/analysis/steps_test.cpp
     src/analysis/syncs_test.cpp

@@ -64,7 +64,9 @@ RunTotals totals_of(const RecordedRun& run) {
   }
   // The steps have it, added up; how many waits there were they do not tell.
   if (sums.input_wait > 0) all.host.front() = HostTime{kHostTimeKinds.front(), -1, sums.input_wait};
-  if (run.overhead.measured) all.cost = run.overhead.ratio * run.overhead.duty;
+  if (run.overhead.measured) {
+    all.cost = run.overhead.ratio * run.overhead.duty + run.overhead.switching;
+  }
   if (run.overhead.monitor_cpu > 0 && all.wall > 0) {
     all.monitor_share =
         static_cast<double>(run.overhead.monitor_cpu) / static_cast<double>(all.wall);

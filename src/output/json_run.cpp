@@ -46,6 +46,7 @@ void write_overhead(JsonWriter& json, const model::OverheadEstimate& overhead,
   json.member("high", only_if(known, overhead.high));
   json.member("comparisons", only_if(known, overhead.windows));
   json.member("duty", only_if(all.used_device, overhead.duty));
+  json.member("switching", only_if(known, overhead.switching));
   json.member("of_run", all.cost);
   json.member("missing", if_given(known             ? std::string_view{}
                                   : all.used_device ? std::string_view(overhead.why_not)

@@ -31,10 +31,12 @@ std::string overhead_line(const model::OverheadEstimate& o, const RunTotals& all
   if (!all.cost) return "Cost of watching the GPU: not measured; " + o.why_not + ".";
   const auto percent = [](double ratio) { return fmt::format("{:.2f}%", 100 * ratio); };
   return fmt::format(
-      "Cost of watching the GPU, measured: {} of a watched step (95% interval {} to {}, from {} "
-      "within the run). It was watched {} of the steps' time, which makes {} of the run.",
-      percent(o.ratio), percent(o.low), percent(o.high), count_of(o.windows, "comparison"),
-      format_percent(o.duty), percent(*all.cost));
+      "Cost of watching the GPU, measured: {} of the run. Watched steps take {} longer (95% "
+      "interval "
+      "{} to {}, from {} within the run), {} of the steps' time was watched, and turning it on and "
+      "off cost {}.",
+      percent(*all.cost), percent(o.ratio), percent(o.low), percent(o.high),
+      count_of(o.windows, "comparison"), format_percent(o.duty), percent(o.switching));
 }
 
 const RecordedRun* shown_run(const Report& report) {

@@ -122,6 +122,29 @@ TEST_F(Recording, GivesBackWhatWasWritten) {
   EXPECT_TRUE(rank.stats.lost_data());
 }
 
+// A long pause is kept as such and, with all else, of the window that it lies in.
+TEST_F(Recording, CountsAPauseOnce) {
+  const auto writer = create(path());
+  writer->put_process({.id = 1, .pid = 42, .parent_pid = 1, .start = 600, .program = "python"});
+  const RangeRow pause{.start = 1120, .end = 1180, .thread = 42, .type = RangeType::kValidation};
+  writer->add_range(1, pause);
+  DetailRows rows = rows_of(*writer, 1000, 3);
+  rows.ranges.push_back(pause);
+  writer->add_window(1, {{1000, 1300}, "regular"}, rows);
+  model::RecordedStep step;
+  step.span = {1000, 1100};
+  writer->add_step(1, step);
+  writer->finish();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  const model::RankTimeline& rank = timeline->ranks.front();
+  int validations = 0;
+  for (const model::NameId name : rank.annotations.name) {
+    validations += rank.name(name) == "validation" ? 1 : 0;
+  }
+  EXPECT_EQ(validations, 1);
+}
+
 TEST_F(Recording, IsItsOwnersAlone) {
   const auto writer = create(path());
   writer->set_meta("a", "b");

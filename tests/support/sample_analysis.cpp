@@ -392,6 +392,7 @@ SampleJob recorded_job() {
   run->overhead.low = 0.008;
   run->overhead.high = 0.016;
   run->overhead.duty = 0.5;
+  run->overhead.switching = 0.0005;
   run->overhead.windows = 14;
   run->overhead.monitor_cpu = 11 * kMs;
   run->kept = window.length();
