@@ -1,6 +1,4 @@
 // The whole run, of a recording.
-#include <algorithm>
-
 #include "model/run_totals.h"
 #include "output/json_parts.h"
 
@@ -13,6 +11,11 @@ using base::JsonWriter;
 template <typename Value>
 std::optional<Value> only_if(bool known, Value value) {
   return known ? std::optional<Value>(value) : std::nullopt;
+}
+
+std::optional<double> share_of(model::DurationNs part, model::DurationNs whole) {
+  if (whole <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
 }
 
 void write_host_time(JsonWriter& json, const model::RunTotals& all) {
@@ -28,10 +31,7 @@ void write_host_time(JsonWriter& json, const model::RunTotals& all) {
     json.member("count", if_known(time->count));
     json.member("total_ns", time->total);
     json.member("longest_ns", if_known(time->longest));
-    json.member("of_steps",
-                only_if(all.step_time > 0,
-                        static_cast<double>(time->total) /
-                            static_cast<double>(std::max<model::DurationNs>(1, all.step_time))));
+    json.member("of_run", share_of(time->total, all.wall));
     json.end_object();
   }
   json.end_object();

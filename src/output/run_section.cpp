@@ -78,8 +78,8 @@ void add_pauses(const RunTotals& all, Section& section) {
   for (const std::optional<model::HostTime>& time : all.host) {
     if (!time) continue;
     std::string share;
-    if (all.step_time > 0) {
-      share = format_percent(static_cast<double>(time->total) / static_cast<double>(all.step_time));
+    if (all.wall > 0) {
+      share = format_percent(static_cast<double>(time->total) / static_cast<double>(all.wall));
     }
     section.table.rows.push_back(
         {std::string(title_of(time->kind)),
@@ -90,7 +90,7 @@ void add_pauses(const RunTotals& all, Section& section) {
   if (rows == 0) return;
   section.table.columns = {text_column("host time in"), number_column("times", 2),
                            number_column("total"), number_column("longest", 1),
-                           number_column("of steps")};
+                           number_column("of the run")};
   if (rows > 1) {
     section.lines.emplace_back(
         "One may happen inside another: waiting for data within validation counts as both.");
