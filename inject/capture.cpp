@@ -271,6 +271,7 @@ void Capture::drain() {
 }
 
 void Capture::forget_after_fork() {
+  busy_.store(false, std::memory_order_relaxed);
   writer_.store(nullptr, std::memory_order_relaxed);
   worker_.forget_after_fork();
 }

@@ -30,6 +30,13 @@ class Capture final : public WorkerTasks {
   void yield();
   void resume();
 
+  // The calling thread stands between two training steps: the duty cycle's switch, if one is due,
+  // happens here. CUPTI counts the calls that a thread is inside of; switched off in the middle of
+  // one, it keeps that thread inside for ever (13.0.1 on an H200): its later calls are lost and all
+  // its kernels get one correlation id. Between steps no thread of the training is inside a call.
+  // Never waits.
+  void step_boundary();
+
   // Flushes and lets go of CUPTI; waits for two seconds at most.
   void finish(ring::CaptureReason reason);
 
@@ -41,7 +48,10 @@ class Capture final : public WorkerTasks {
  private:
   // On the worker.
   bool run(std::uint32_t requests) override;
+  bool look_around(std::uint32_t requests);
   void handle_control();
+  bool capture_wanted() const;
+  void follow_duty_cycle();
   void housekeeping();
   bool end(ring::CaptureReason reason);
   void flush(std::uint32_t flags);
@@ -85,8 +95,10 @@ class Capture final : public WorkerTasks {
   std::atomic<const char*> layout_problem_{nullptr};
   std::uint64_t first_on_ = 0;
 
-  // Of the worker.
-  bool on_ = false;
+  // Of the worker, and of a thread between steps: whoever holds `busy_`.
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> has_steps_{false};  // the program tells of steps: switches wait for their ends
+  std::atomic<bool> on_{false};
   bool yielded_ = false;
   bool devices_told_ = false;
   bool workaround_told_ = false;

@@ -28,6 +28,16 @@ std::uint64_t thread_cpu_ns() {
 
 bool Capture::run(std::uint32_t requests) {
   on_worker = true;
+  constexpr timespec kMoment{.tv_sec = 0, .tv_nsec = 50'000};
+  while (busy_.exchange(true, std::memory_order_acquire)) {
+    ::nanosleep(&kMoment, nullptr);
+  }
+  const bool wanted = look_around(requests);
+  busy_.store(false, std::memory_order_release);
+  return wanted;
+}
+
+bool Capture::look_around(std::uint32_t requests) {
   ring::Writer* writer = writer_.load(std::memory_order_acquire);
   if ((requests & kFinish) != 0) {
     return end(finish_reason_.load(std::memory_order_relaxed));
@@ -52,7 +62,8 @@ bool Capture::run(std::uint32_t requests) {
   if (!yielded_) {
     handle_control();
     const std::uint64_t now = ring::monotonic_ns();
-    if (now >= next_flush_) {
+    const std::uint64_t half_period = std::uint64_t{period_ms_} * 500'000;
+    if (now + half_period >= next_flush_) {
       next_flush_ = now + std::uint64_t{flush_ms_} * 1'000'000;
       flush(0);
     }
@@ -71,20 +82,46 @@ void Capture::handle_control() {
     }
     return;
   }
-  const std::uint32_t control = writer.header().control.load(std::memory_order_acquire);
-  const bool wanted = (control & ring::kControlCaptureOff) == 0;
+  const bool wanted = capture_wanted();
   if (!wanted && !traits_.disable) {
     if (!workaround_told_) {
       workaround_told_ = put_property(writer, "capture.duty_cycle", "refused: see capture.note");
     }
-  } else if (wanted != on_) {
-    if (wanted) {
-      switch_on(CaptureReason::kDutyCycle);
-    } else {
-      switch_off(WriterState::kPaused, CaptureReason::kDutyCycle);
-    }
-    next_flush_ = 0;
+  } else if (wanted != on_ && !has_steps_.load(std::memory_order_relaxed)) {
+    follow_duty_cycle();
   }
+}
+
+bool Capture::capture_wanted() const {
+  ring::Writer& writer = *writer_.load(std::memory_order_relaxed);
+  const std::uint32_t control = writer.header().control.load(std::memory_order_acquire);
+  return (control & ring::kControlCaptureOff) == 0;
+}
+
+void Capture::follow_duty_cycle() {
+  if (capture_wanted()) {
+    switch_on(CaptureReason::kDutyCycle);
+  } else {
+    switch_off(WriterState::kPaused, CaptureReason::kDutyCycle);
+  }
+  next_flush_ = 0;
+}
+
+void Capture::step_boundary() {
+  if (!worker_.running()) {
+    return;
+  }
+  has_steps_.store(true, std::memory_order_relaxed);
+  if (capture_wanted() == on_.load(std::memory_order_relaxed) ||
+      busy_.exchange(true, std::memory_order_acquire)) {
+    return;
+  }
+  const bool usable =
+      traits_.disable && !yielded_ && layout_problem_.load(std::memory_order_acquire) == nullptr;
+  if (usable && worker_.running() && capture_wanted() != on_) {
+    follow_duty_cycle();
+  }
+  busy_.store(false, std::memory_order_release);
 }
 
 void Capture::housekeeping() {

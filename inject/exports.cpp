@@ -143,6 +143,9 @@ PYROMETER_EXPORT void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32
                                .kind = static_cast<ring::RangeKind>(kind),
                                .flags = static_cast<std::uint16_t>(flags)};
     writer->write(ring::RecordType::kRange, inject::thread_id(), body);
+    if (body.kind == ring::RangeKind::kStep) {
+      capture().step_boundary();
+    }
   }
 }
 
@@ -158,6 +161,9 @@ PYROMETER_EXPORT void pyrometer_hook_ranges(const pyrometer_hook_range_record* r
     ring::RangeBody body{};
     std::memcpy(&body, &records[i], sizeof body);
     writer->write(ring::RecordType::kRange, inject::thread_id(), body);
+    if (body.kind == ring::RangeKind::kStep) {
+      capture().step_boundary();
+    }
   }
 }
 

@@ -28,7 +28,9 @@ int pyrometer_hook_active(void);
 // `text` is UTF-8 of `length` bytes, at most 4,096 are kept.
 uint32_t pyrometer_hook_name(const char* text, uint32_t length);
 
-// A host range of the calling thread. `kind`, `flags`, `a`, `b`: ring/layout.h, RangeKind.
+// A host range of the calling thread. `kind`, `flags`, `a`, `b`: ring/layout.h, RangeKind. Tell of
+// a step when it has ended and no thread of the training is inside a CUDA call: GPU capture is
+// switched there, which takes a tenth of a millisecond, some times a second at most.
 void pyrometer_hook_range(uint32_t kind, uint32_t flags, uint32_t name, uint64_t start,
                           uint64_t end, int64_t a, int64_t b);
 

@@ -3,7 +3,7 @@
 // run in real time. Printed is the processor time per second of that run, as a share of one core,
 // beside that of only reading the ring: the limit that no recorder can beat.
 //
-// usage: recorder_bench [SECONDS [KERNELS_PER_SECOND]]     default 120 20000
+// usage: recorder_bench [SECONDS [KERNELS_PER_SECOND [KERNELS_PER_STEP]]]     default 120 20000 20
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -31,7 +31,7 @@ using ring::RecordType;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kPoll = kSecond / 10;
-constexpr std::uint32_t kKernelsPerStep = 20;
+constexpr std::uint32_t kNames = 20;  // of kernels
 constexpr std::uint32_t kSlots = 1U << 16U;
 
 double thread_cpu() {
@@ -52,8 +52,9 @@ double resident_mib() {
 // and the hook's ranges.
 class Loop {
  public:
-  Loop(ring::Writer& writer, std::uint64_t start, double kernels_per_second)
+  Loop(ring::Writer& writer, std::uint64_t start, double kernels_per_second, std::uint32_t per_step)
       : writer_(writer),
+        per_step_(per_step),
         at_(start),
         gap_(static_cast<std::uint64_t>(1e9 / kernels_per_second)),
         thread_(static_cast<std::uint32_t>(::getpid())) {
@@ -62,7 +63,7 @@ class Loop {
     copy_ = writer_.intern_name("cudaMemcpyAsync");
     model_ = writer_.intern_name("MLP");
     sgd_ = writer_.intern_name("SGD");
-    for (std::uint32_t i = 0; i < kKernelsPerStep; ++i) {
+    for (std::uint32_t i = 0; i < kNames; ++i) {
       kernels_[i] = writer_.intern_name(
           i % 4 == 0 ? "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize" + std::to_string(i)
                      : "void at::native::vectorized_elementwise_kernel<4, Functor" +
@@ -94,25 +95,26 @@ class Loop {
     const std::uint64_t begin = at_;
     range(RangeKind::kInput, at_, at_ + gap_ / 4, 0, -1, 0);
     const std::uint64_t forward = at_ + gap_ / 2;
-    for (std::uint32_t i = 0; i < kKernelsPerStep; ++i) {
+    for (std::uint32_t i = 0; i < per_step_; ++i) {
       ++correlation_;
       call(launch_, at_ + gap_ / 2, at_ + gap_ / 2 + gap_ / 8);
       ring::ActivityBody body{.start = at_ + gap_,
                               .end = at_ + gap_ + gap_ / 3,
                               .correlation = correlation_,
                               .stream = 7};
-      body.kernel.name = kernels_[i];
+      body.kernel.name = kernels_[i % kNames];
       ring::KernelConfigBody config{};
-      config.grid[0] = 1 + i;
+      config.grid[0] = 1 + i % kNames;
       config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
       config.block[0] = 128;
       body.kernel.config = writer_.intern_config(config);
       writer_.write(RecordType::kKernel, 0, body);
       at_ += gap_;
     }
-    range(RangeKind::kForward, forward, begin + 8 * gap_, model_);
-    range(RangeKind::kBackward, begin + 8 * gap_, begin + 15 * gap_, 0);
-    range(RangeKind::kOptimizer, begin + 15 * gap_, at_, sgd_);
+    range(RangeKind::kForward, forward, begin + per_step_ * 2 / 5 * gap_, model_);
+    range(RangeKind::kBackward, begin + per_step_ * 2 / 5 * gap_, begin + per_step_ * 3 / 4 * gap_,
+          0);
+    range(RangeKind::kOptimizer, begin + per_step_ * 3 / 4 * gap_, at_, sgd_);
     ++correlation_;
     ring::ActivityBody body{.start = at_ + gap_ / 2,
                             .end = at_ + gap_,
@@ -129,11 +131,12 @@ class Loop {
   }
 
   ring::Writer& writer_;
+  std::uint32_t per_step_;
   std::uint64_t at_;
   std::uint64_t gap_;  // between launches, ns
   std::uint32_t thread_;
   std::uint32_t launch_ = 0, sync_ = 0, copy_ = 0, model_ = 0, sgd_ = 0;
-  std::uint32_t kernels_[kKernelsPerStep] = {};
+  std::uint32_t kernels_[kNames] = {};
   std::uint32_t correlation_ = 0;
   std::int64_t step_ = 0;
 };
@@ -172,14 +175,14 @@ ring::Reader open_only(const Folder& folder) {
   std::exit(1);
 }
 
-double only_read(std::uint64_t seconds, double rate, std::size_t* records) {
+double only_read(std::uint64_t seconds, double rate, std::uint32_t per_step, std::size_t* records) {
   const Folder folder;
   ring::CreateError error = ring::CreateError::kNone;
   ring::Writer* writer = ring::Writer::create(folder.path.string(), kSlots, &error);
   ring::Reader reader = open_only(folder);
   Nothing sink;
   const std::uint64_t start = ring::monotonic_ns();
-  Loop loop(*writer, start, rate);
+  Loop loop(*writer, start, rate, per_step);
   double cpu = 0;
   for (std::uint64_t at = start; at < start + seconds * kSecond; at += kPoll) {
     loop.write_until(at);
@@ -191,10 +194,10 @@ double only_read(std::uint64_t seconds, double rate, std::size_t* records) {
   return cpu;
 }
 
-int bench(std::uint64_t seconds, double rate) {
+int bench(std::uint64_t seconds, double rate, std::uint32_t per_step) {
   monitor::keep_freed_memory();
   std::size_t read_records = 0;
-  const double limit = only_read(seconds, rate, &read_records);
+  const double limit = only_read(seconds, rate, per_step, &read_records);
   const Folder folder;
   ring::CreateError error = ring::CreateError::kNone;
   ring::Writer* ring_writer = ring::Writer::create(folder.path.string(), kSlots, &error);
@@ -208,7 +211,7 @@ int bench(std::uint64_t seconds, double rate) {
   options.overhead_budget = 0;  // always on: the dearest case
   monitor::ProcessRecorder recorder(open_only(folder), 1, **file, configs, options);
   const std::uint64_t start = ring::monotonic_ns();
-  Loop loop(*ring_writer, start, rate);
+  Loop loop(*ring_writer, start, rate, per_step);
   double drain = 0;
   double advance = 0;
   double commit = 0;
@@ -268,9 +271,10 @@ int bench(std::uint64_t seconds, double rate) {
 int main(int argc, char** argv) {
   const std::uint64_t seconds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 120;
   const double rate = argc > 2 ? std::strtod(argv[2], nullptr) : 20'000;
-  if (seconds == 0 || rate <= 0) {
-    std::fputs("usage: recorder_bench [SECONDS [KERNELS_PER_SECOND]]\n", stderr);
+  const std::uint64_t per_step = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 20;
+  if (seconds == 0 || rate <= 0 || per_step == 0 || per_step > 100'000) {
+    std::fputs("usage: recorder_bench [SECONDS [KERNELS_PER_SECOND [KERNELS_PER_STEP]]]\n", stderr);
     return 2;
   }
-  return bench(seconds, rate);
+  return bench(seconds, rate, static_cast<std::uint32_t>(per_step));
 }

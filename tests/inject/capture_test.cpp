@@ -197,6 +197,37 @@ TEST(Capture, YieldsToAProfilerAndComesBack) {
   EXPECT_EQ(log.captures[2].on, 1U);
 }
 
+// With CUPTI a switch in the middle of a call spoils the calling thread's records for good.
+TEST(Capture, DutyCycleSwitchesBetweenSteps) {
+  RecordedRun run;
+  const pid_t pid = run.start(
+      "print ready; steps 1500 32; repeat 5; kernel a 10 0; end; copy d2h 4 pageable 100; sync; "
+      "end");
+  const auto state = [&] {
+    return run.rings(pid).empty() ? WriterState::kStarting : run.ring(pid).reader.state();
+  };
+  ASSERT_TRUE(run.poll_until([&] { return state() == WriterState::kCapturing; }));
+  for (int cycle = 0; cycle < 40; ++cycle) {
+    const bool off = cycle % 2 == 0;
+    const auto ranges = run.ring(pid).log.ranges.size();
+    run.ring(pid).reader.set_control(off ? ring::kControlCaptureOff : 0U);
+    ASSERT_TRUE(run.poll_until([&] {
+      return state() == (off ? WriterState::kPaused : WriterState::kCapturing) &&
+             run.ring(pid).log.ranges.size() > ranges;
+    })) << cycle;
+  }
+  run.ring(pid).reader.set_control(0);
+  ASSERT_EQ(run.finish(pid), 0) << run.output();
+  const RecordLog& log = run.ring(pid).log;
+  ASSERT_GE(log.captures.size(), 41U);
+  for (std::size_t i = 1; i + 1 < log.captures.size(); ++i) {
+    const std::uint64_t time = log.captures[i].time;
+    for (const ring::RangeBody& step : log.ranges) {
+      EXPECT_FALSE(time > step.start && time < step.end) << "in step " << step.a;
+    }
+  }
+}
+
 TEST(Capture, SeesApiCallsAfterAProfilerHadThemAll) {
   RecordedRun run;
   const pid_t pid = run.start(
