@@ -131,6 +131,17 @@ TEST(Processes, AnExitDoesNotWaitForAHangingFlush) {
   EXPECT_LT(took, std::chrono::seconds(8));
 }
 
+// And each once more without its name: a ring that was full had no room to define it.
+std::vector<Truth> with_nameless(std::vector<Truth> truth) {
+  const std::size_t count = truth.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    truth.push_back(truth[i]);
+    truth.back().name.clear();
+  }
+  std::sort(truth.begin(), truth.end());
+  return truth;
+}
+
 // Killed at any instant, while it is read: what is there is true, whole, and there once.
 TEST(Processes, KilledAtAnyInstant) {
   std::mt19937 random(20261130);
@@ -158,7 +169,7 @@ TEST(Processes, KilledAtAnyInstant) {
     EXPECT_LT(seen.reader.counts().passed_over, 16U);
     const auto recorded = as_truth(seen.log, pid);
     ASSERT_FALSE(has_duplicates(recorded));
-    ASSERT_TRUE(is_subset(recorded, run.truth(pid)));
+    ASSERT_TRUE(is_subset(recorded, with_nameless(run.truth(pid))));
     EXPECT_EQ(seen.log.undefined_names, 0U);
     std::uint64_t last = 0;
     for (const ring::RangeBody& range : seen.log.ranges) {
