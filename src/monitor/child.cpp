@@ -108,18 +108,9 @@ void pass_signals_on(pid_t child) {
   if (!any) return;
   constexpr timespec kUntilAllHaveIt{.tv_sec = 0, .tv_nsec = 20'000'000};
   ::nanosleep(&kUntilAllHaveIt, nullptr);
-  bool went_to_all = false;
   for (int signal = 1; signal < kSignals; ++signal) {
     if (!pending[signal].exchange(false, std::memory_order_relaxed)) continue;
-    if (witness.got(signal)) {
-      went_to_all = true;
-    } else {
-      ::kill(child, signal);
-    }
-  }
-  if (went_to_all) {
-    witness.stop();
-    witness.start();
+    if (!witness.saw(signal)) ::kill(child, signal);
   }
 }
 

@@ -106,6 +106,20 @@ class Terminal(support.RunCase):
                     self.assertNotIn("got", self.bash.before)  # once each
                     self.assertEqual(self.bash.code(), 5)
 
+    def test_control_c_then_a_signal_by_hand(self):
+        """The one reached the program by the terminal, the other has to be passed on."""
+        self.bash = self.shell()
+        self.bash.send(self.command(True, 3) + "\n")
+        self.bash.expect(r"\[ready\]")
+        monitor, _ = self.job()
+        self.bash.send("\x03")
+        self.bash.expect(r"\[got 1 of SIGINT\]")
+        for number in (2, 3):
+            support.kill(monitor, signal.SIGINT)
+            self.bash.expect(r"\[got %d of SIGINT\]" % number)
+        self.bash.expect(r"\[shell\] ")
+        self.assertEqual(self.bash.code(), 5)
+
     def test_control_c_unhandled(self):
         """A shell script ends with its command: it sees the signal, not a number."""
         self.bash = self.shell("print('[ready]', flush=True)\nimport time, signal\n"
@@ -137,7 +151,7 @@ class Terminal(support.RunCase):
         for resume in ("fg\n", "bg\n"):
             self.bash.send("\x1a")
             self.bash.expect(r"Stopped")
-            self.assertEqual((state(monitor), state(program)), ("T", "T"))
+            self.wait_until(lambda: (state(monitor), state(program)) == ("T", "T"), what="stop")
             self.bash.expect(r"\[shell\] ")
             self.bash.send(resume)
             self.wait_until(lambda: "T" not in (state(monitor), state(program)), what="resumption")
