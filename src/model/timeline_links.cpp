@@ -53,13 +53,17 @@ class CallsByCorrelation {
       const Index call = direct_[correlation - low_];
       if (call != kShared) return call;
     }
-    auto at = std::lower_bound(sorted_.begin(), sorted_.end(), correlation,
-                               [&](Index i, std::uint64_t c) { return calls_.correlation[i] < c; });
-    Index found = kNone;
-    for (; at != sorted_.end() && calls_.correlation[*at] == correlation; ++at) {
-      if (found == kNone || calls_.start[*at] <= activity_start) found = *at;
-    }
-    return found;
+    // The latest that began before the activity, or else the earliest. A bisection: damage may give
+    // thousands of calls one correlation.
+    const auto first =
+        std::lower_bound(sorted_.begin(), sorted_.end(), correlation,
+                         [&](Index i, std::uint64_t c) { return calls_.correlation[i] < c; });
+    const auto after = std::partition_point(first, sorted_.end(), [&](Index i) {
+      return calls_.correlation[i] == correlation && calls_.start[i] <= activity_start;
+    });
+    if (after != first) return *(after - 1);
+    const bool any = first != sorted_.end() && calls_.correlation[*first] == correlation;
+    return any ? *first : kNone;
   }
 
  private:
