@@ -28,8 +28,11 @@ std::atomic<bool> pending[kSignals];
 int wake_pipe[2] = {-1, -1};
 GroupWitness witness;
 
-constexpr int kPassedOn[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,  SIGUSR1,
-                             SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGCHLD};
+constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH,
+                             SIGCONT, SIGCHLD,
+                             // The terminal's stops: the child may stop by them, and then so do we
+                             // (stop_with). By ourselves we could stop after a shell's `fg`.
+                             SIGTSTP, SIGTTIN, SIGTTOU};
 
 void on_signal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
@@ -50,7 +53,6 @@ base::Result<void> catch_signals() {
   }
   struct sigaction action {};
   action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (const int signal : kPassedOn) {
     struct sigaction old {};
@@ -58,6 +60,8 @@ base::Result<void> catch_signals() {
     // What our parent had ignored (nohup) stays ignored, for the child as well.
     if ((old.sa_flags & SA_SIGINFO) == 0 && old.sa_handler == SIG_IGN && signal != SIGCHLD)
       continue;
+    // Writing from the background shall fail, not be tried again for ever.
+    action.sa_flags = SA_SIGINFO | (signal == SIGTTOU ? 0 : SA_RESTART);
     ::sigaction(signal, &action, nullptr);
   }
   return {};
@@ -111,6 +115,16 @@ void pass_signals_on(pid_t child) {
   for (int signal = 1; signal < kSignals; ++signal) {
     if (!pending[signal].exchange(false, std::memory_order_relaxed)) continue;
     if (!witness.saw(signal)) ::kill(child, signal);
+  }
+}
+
+// The child has ended: from here on the terminal may stop us as it stops others.
+void stop_watching() {
+  witness.stop();
+  for (const int signal : {SIGTSTP, SIGTTIN, SIGTTOU}) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0) ::signal(signal, SIG_DFL);
   }
 }
 
@@ -201,7 +215,7 @@ std::optional<ChildEnd> Child::wait(int milliseconds) {
   int status = 0;
   const pid_t got = ::waitpid(pid_, &status, WNOHANG | WUNTRACED);
   if (got < 0 && errno == ECHILD) {
-    witness.stop();
+    stop_watching();
     return ChildEnd{.exit_code = 1, .signal = 0};
   }
   if (got != pid_) return std::nullopt;
@@ -209,7 +223,7 @@ std::optional<ChildEnd> Child::wait(int milliseconds) {
     stop_with(pid_);
     return std::nullopt;
   }
-  witness.stop();
+  stop_watching();
   if (WIFSIGNALED(status)) return ChildEnd{.exit_code = -1, .signal = WTERMSIG(status)};
   return ChildEnd{.exit_code = WEXITSTATUS(status), .signal = 0};
 }

@@ -115,6 +115,7 @@ class Terminal(support.RunCase):
         self.bash.send("\x03")
         self.bash.expect(r"\[got 1 of SIGINT\]")
         for number in (2, 3):
+            time.sleep(0.3)  # two that are pending at once are one
             support.kill(monitor, signal.SIGINT)
             self.bash.expect(r"\[got %d of SIGINT\]" % number)
         self.bash.expect(r"\[shell\] ")
@@ -184,6 +185,10 @@ class Terminal(support.RunCase):
         self.bash.expect(r"\[shell\] ")
         monitor = support.children(self.bash.pid)[0]
         self.wait_until(lambda: state(monitor) == "T", what="stop")
+        time.sleep(0.2)
+        self.bash.send("jobs\n")  # the shell knows of it
+        self.bash.expect(r"Stopped.*counter.py")
+        self.bash.expect(r"\[shell\] ")
         self.bash.send("fg\n")
         self.bash.expect("counter.py")
         time.sleep(0.2)
