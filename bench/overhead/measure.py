@@ -17,8 +17,8 @@ WORKLOADS = ("mlp", "transformer", "conv", "large")
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads.py")
 
 
-def percent(value):
-    return "not measured" if value is None else "%+.2f%%" % (100 * value)
+def percent(value, form="%+.2f%%"):
+    return "not measured" if value is None else form % (100 * value)
 
 
 def record(options, name, folder):
@@ -37,10 +37,11 @@ def row(name, rank):
     measured = cost["ratio"] is not None
     low, high = ((cost[k] * cost["duty"] + (cost["switching"] or 0)) if measured else None
                  for k in ("low", "high"))
-    return "| %s | %.2f | %s | %s to %s | %s | %.0f%% | %s | %s to %s | %.1f%% |" % (
+    return "| %s | %.2f | %s | %s to %s | %s | %s | %s | %s to %s | %s |" % (
         name, (rank["steps"]["mean_ns"] or 0) / 1e6, percent(cost["ratio"]), percent(cost["low"]),
-        percent(cost["high"]), cost["comparisons"], 100 * cost["duty"], percent(cost["of_run"]),
-        percent(low), percent(high), 100 * run["monitor_cpu_share"])
+        percent(cost["high"]), cost["comparisons"], percent(cost["duty"], "%.0f%%"),
+        percent(cost["of_run"]), percent(low), percent(high),
+        percent(run["monitor_cpu_share"], "%.1f%%"))
 
 
 def main():
