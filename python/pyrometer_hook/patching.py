@@ -16,8 +16,12 @@ def hidden(function):
     return function
 
 
+# Where it is installed the folder has another name.
+_FOLDER = __file__.replace("\\", "/").rpartition("/")[0] + "/"
+
+
 def is_hook_file(name):
-    return "pyrometer_hook/" in name
+    return "pyrometer_hook/" in name or name.startswith(_FOLDER)
 
 
 def leave_no_trace(error):

@@ -102,7 +102,9 @@ void ProcessRecorder::advance(model::TimeNs now) {
   segmenter_.advance(now);
   capture_.forget(last_step_end_ - kLiveSpan);
   const bool on = duty_.want_on(now);
-  const std::uint32_t bits = on ? 0U : static_cast<std::uint32_t>(ring::kControlCaptureOff);
+  // Stacks are sampled while the GPU is watched: what that costs is measured with it.
+  const auto bits =
+      static_cast<std::uint32_t>(on ? ring::kControlStackSampler : ring::kControlCaptureOff);
   if (reader_.control() != bits) reader_.set_control(bits);
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);

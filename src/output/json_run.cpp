@@ -1,4 +1,7 @@
 // The whole run, of a recording.
+#include <algorithm>
+
+#include "model/host_lines.h"
 #include "model/run_totals.h"
 #include "output/json_parts.h"
 
@@ -54,6 +57,23 @@ void write_overhead(JsonWriter& json, const model::OverheadEstimate& overhead,
   json.end_object();
 }
 
+void write_host_lines(JsonWriter& json, const model::RecordedRun& run) {
+  constexpr std::size_t kMost = 100;
+  const std::vector<model::HostLine> lines = model::host_lines_of(run);
+  json.key("host_lines");
+  json.begin_array();
+  for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i) {
+    json.begin_object(JsonLayout::kInline);
+    json.member("phase", lines[i].phase);
+    json.member("line", lines[i].line);
+    json.member("innermost", lines[i].innermost);
+    json.member("samples", lines[i].samples);
+    json.member("share", lines[i].share);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
@@ -78,6 +98,7 @@ void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
   json.key("overhead");
   write_overhead(json, run->overhead, all);
   json.member("monitor_cpu_share", all.monitor_share);
+  write_host_lines(json, *run);
   json.end_object();
 }
 

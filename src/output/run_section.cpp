@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/host_lines.h"
 #include "model/run_totals.h"
 #include "output/section_tools.h"
 
@@ -135,6 +136,26 @@ Section run_waterfall_section(const Report& report) {
     section.table.rows.push_back(
         {std::string(model::cause_info(static_cast<model::Cause>(i)).title),
          span_text(all.causes[i]), format_percent(static_cast<double>(all.causes[i]) / whole)});
+  }
+  return section;
+}
+
+Section host_lines_section(const Report& report) {
+  Section section;
+  const RecordedRun* run = shown_run(report);
+  if (run == nullptr) return section;
+  const std::vector<model::HostLine> lines = model::host_lines_of(*run);
+  if (lines.empty()) return section;
+  std::int64_t samples = 0;
+  for (const model::HostLine& line : lines) samples += line.samples;
+  section.title = titled(detail_view(report), "Where the training thread was");
+  section.note =
+      fmt::format("{} of its Python stack, twenty a second at most.", count_of(samples, "sample"));
+  section.table.columns = {text_column("while in"), text_column("line of the program"),
+                           text_column("innermost line"), number_column("share")};
+  for (const model::HostLine& line : lines) {
+    section.table.rows.push_back(
+        {line.phase, line.line, line.innermost, format_percent(line.share)});
   }
   return section;
 }

@@ -12,4 +12,8 @@ namespace pyrometer::output {
 // The causes over every watched step of the run; empty for traces and where no GPU was watched.
 [[nodiscard]] Section run_waterfall_section(const Report& report);
 
+// The lines of the program in which its training thread was sampled; empty for traces and for runs
+// without samples.
+[[nodiscard]] Section host_lines_section(const Report& report);
+
 }  // namespace pyrometer::output

@@ -91,6 +91,8 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
   if (style.verbose) {
     const Section causes = run_waterfall_section(report);
     if (!causes.empty()) write_section(page, causes);
+    const Section lines = host_lines_section(report);
+    if (!lines.empty()) write_section(page, lines);
   }
   if (!sink(page.take())) return false;
 

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "rules/build.h"
 #include "rules/device_no_gpu_work.h"
+#include "rules/host_where.h"
 #include "rules/rule.h"
 
 namespace pyrometer::rules {
@@ -310,6 +311,7 @@ model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnaly
   for (Ranked& item : items) {
     predict(context, item.verdict);
     limit_confidence(context, item.verdict.finding);
+    add_host_lines(context, item.verdict.finding);
     diagnosis.findings.push_back(std::move(item.verdict.finding));
   }
   diagnosis.not_judged = std::move(judgement.not_judged);

@@ -1,8 +1,8 @@
 // Fuzz target: recordings that nobody of us wrote. An input is a list of changes to a sound one.
 //
 // Five bytes or more: a first byte that is even changes bytes of the file (three for the place, one
-// for the value, each); an odd one changes values of rows (column, which rows, what kind of value, then
-// eight bytes for it: a whole number, a real number or text).
+// for the value, each); an odd one changes values of rows (column, which rows, what kind of value,
+// then eight bytes for it: a whole number, a real number or text).
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -128,9 +128,9 @@ void write_file(const std::string& bytes) {
 
 void change_bytes(std::string bytes, const std::uint8_t* data, std::size_t size) {
   for (std::size_t i = 0; i + 4 <= size; i += 4) {
-    const std::size_t place = (std::size_t{data[i]} << 16U | std::size_t{data[i + 1]} << 8U |
-                               std::size_t{data[i + 2]}) %
-                              bytes.size();
+    const std::size_t place =
+        (std::size_t{data[i]} << 16U | std::size_t{data[i + 1]} << 8U | std::size_t{data[i + 2]}) %
+        bytes.size();
     bytes[place] = static_cast<char>(data[i + 3]);
   }
   write_file(bytes);
