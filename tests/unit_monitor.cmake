@@ -2,5 +2,7 @@ pyrometer_test(monitor_test
   SOURCES
     src/monitor/duty_cycle_test.cpp
     src/monitor/keep_policy_test.cpp
+    src/monitor/ring_set_test.cpp
     src/monitor/segmenter_test.cpp
+    tests/support/ring_records.cpp
   LIBS pyrometer_monitor)

@@ -97,11 +97,11 @@ ProcessRecorder::ProcessRecorder(ring::Reader reader, std::int64_t id, recording
 
 std::size_t ProcessRecorder::drain() { return reader_.poll(*this); }
 
-void ProcessRecorder::advance(model::TimeNs now) {
+void ProcessRecorder::advance(model::TimeNs now, std::optional<bool> capture) {
   reader_.beat(static_cast<std::uint64_t>(now));
   segmenter_.advance(now);
   capture_.forget(last_step_end_ - kLiveSpan);
-  const bool on = duty_.want_on(now);
+  const bool on = capture ? *capture : wants_capture(now);
   // Stacks are sampled while the GPU is watched: what that costs is measured with it.
   const auto bits =
       static_cast<std::uint32_t>(on ? ring::kControlStackSampler : ring::kControlCaptureOff);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -60,8 +61,10 @@ class ProcessRecorder final : private ring::RecordSink {
 
   // Takes what the ring holds; returns the number of records.
   std::size_t drain();
-  // Finishes what can be finished, tells the process what is wanted of it.
-  void advance(model::TimeNs now);
+  // Finishes what can be finished, tells the process what is wanted of it. `capture`: whether the
+  // GPU shall be watched; without it the process's own duty cycle decides.
+  void advance(model::TimeNs now, std::optional<bool> capture = {});
+  [[nodiscard]] bool wants_capture(model::TimeNs now) { return duty_.want_on(now); }
   // The process is gone: takes the rest, writes everything. Nothing more may be called after it.
   void finish(model::TimeNs now);
 

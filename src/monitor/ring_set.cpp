@@ -1,6 +1,8 @@
 #include "monitor/ring_set.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -36,10 +38,22 @@ std::size_t RingSet::drain() {
   return records;
 }
 
+// Ranks of one job are watched at the same time: what they wait for is seen only where all of them
+// are. The duty cycle of the leading one holds for all.
 void RingSet::advance(model::TimeNs now) {
+  std::optional<bool> capture;
+  std::int32_t ranks = 0;
+  if (const ProcessRecorder* first = leading(); first != nullptr) {
+    ranks = first->process().world_size;
+    const auto owner = std::find_if(recorders_.begin(), recorders_.end(),
+                                    [first](const auto& one) { return one.get() == first; });
+    if (ranks > 1) capture = (*owner)->wants_capture(now);
+  }
   for (auto& recorder : recorders_) {
     if (!recorder->ended()) {
-      recorder->advance(now);
+      const bool same_job =
+          recorder->process().rank >= 0 && recorder->process().world_size == ranks;
+      recorder->advance(now, same_job ? capture : std::nullopt);
       continue;
     }
     recorder->finish(now);
