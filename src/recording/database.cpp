@@ -136,7 +136,7 @@ base::Result<Database> Database::open(const std::string& path, OpenMode mode) {
     flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE;
   } else if (mode == OpenMode::kExisting) {
     flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE;
-  } else if (mode == OpenMode::kReadOnlyMedium) {
+  } else if (mode == OpenMode::kReadOnlyMedium || mode == OpenMode::kDamaged) {
     name = "file:";
     for (const char c : path) {
       const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' ||
@@ -161,8 +161,17 @@ base::Result<Database> Database::open(const std::string& path, OpenMode mode) {
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, 2000);  // ms; only a reader's checkpoint can be in the way
   // A recording may come from anywhere: nothing in its schema may run.
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  if (mode == OpenMode::kDamaged) {
+    // SQLite refuses a file that is shorter than it says, unless its schema may be written; nothing
+    // is, as the file is opened for reading.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+  } else {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  }
+  if (mode != OpenMode::kCreate && mode != OpenMode::kExisting) {
+    (void)database.execute("PRAGMA cell_size_check = ON");  // it may be damaged, too
+  }
   return database;
 }
 

@@ -51,6 +51,7 @@ enum class OpenMode : std::uint8_t {
   kExisting,        // for writing
   kRead,            // also while another process writes it
   kReadOnlyMedium,  // nothing beside the file may be made: what is in a -wal file is not seen
+  kDamaged,         // as far as it goes: also where pages are missing at the end
 };
 
 class Database {

@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <set>
 #include <system_error>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "recording/clipped.h"
+#include "recording/damage.h"
 #include "recording/database.h"
+#include "recording/detail_reader.h"
 #include "recording/names.h"
 #include "recording/rows.h"
 #include "recording/run_reader.h"
@@ -25,6 +26,8 @@ using base::Result;
 using Configs = std::unordered_map<std::uint32_t, ConfigRow>;
 
 constexpr std::string_view kMagic = "SQLite format 3";
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 46U;  // bytes of one GPU
+constexpr std::int32_t kMostMultiprocessors = 10'000;
 
 base::Error damaged(const Database& database, std::string_view table) {
   base::Error error = database.last_error("cannot read the table " + std::string(table));
@@ -32,24 +35,10 @@ base::Error damaged(const Database& database, std::string_view table) {
   return error;
 }
 
-// A file from anywhere: a number is clipped to what its column can hold.
-template <typename T>
-T clipped(std::int64_t value) {
-  using Limits = std::numeric_limits<T>;
-  return static_cast<T>(std::clamp<std::int64_t>(value, static_cast<std::int64_t>(Limits::min()),
-                                                 sizeof(T) == sizeof(std::int64_t)
-                                                     ? std::numeric_limits<std::int64_t>::max()
-                                                     : static_cast<std::int64_t>(Limits::max())));
-}
-
-std::int32_t or_unknown(const Statement& s, int column) {
-  return s.is_null(column) ? -1 : clipped<std::int32_t>(s.integer(column));
-}
-
 Result<std::int64_t> pragma(Database& database, const char* name) {
   auto statement = database.prepare(std::string("PRAGMA ") + name);
   if (!statement) return base::fail(statement.error());
-  if (!statement->step()) return base::fail(damaged(database, "schema"));
+  if (!statement->step()) return base::fail(damaged(database, "sqlite_schema"));
   return statement->integer(0);
 }
 
@@ -62,15 +51,18 @@ Result<Database> open_recording(const std::string& path) {
   auto database = Database::open(path, OpenMode::kRead);
   if (!database) return base::fail(database.error());
   auto id = pragma(*database, "application_id");
-  if (!id) {
-    // The write-ahead log needs a file beside the recording; where that cannot be, do without.
-    auto plain = Database::open(path, OpenMode::kReadOnlyMedium);
-    if (!plain) return base::fail(id.error());
+  // The write-ahead log needs a file beside the recording; where that cannot be, do without. Where
+  // the end of the file is missing, read what is there.
+  for (const OpenMode mode : {OpenMode::kReadOnlyMedium, OpenMode::kDamaged}) {
+    if (id) break;
+    auto plain = Database::open(path, mode);
+    if (!plain) continue;
     auto again = pragma(*plain, "application_id");
-    if (!again) return base::fail(id.error());
+    if (!again) continue;
     id = again;
     database = std::move(plain);
   }
+  if (!id) return base::fail(id.error());
   if (*id != kApplicationId) {
     return base::fail({.kind = base::ErrorKind::kFormat,
                        .message = "an SQLite file, but no recording of pyrometer",
@@ -90,7 +82,25 @@ Result<Database> open_recording(const std::string& path) {
   return database;
 }
 
-Result<NameTable> read_names(Database& database) {
+// A recording holds tables and indexes alone; a view could compute without end.
+Result<void> expect_plain_tables(Database& database) {
+  auto statement = database.prepare(
+      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') "
+      "OR (type = 'table' AND rootpage = 0)");
+  if (!statement) return base::fail(statement.error());
+  if (statement->step()) {
+    return base::fail({.kind = base::ErrorKind::kFormat,
+                       .message = "an SQLite file with a " + std::string(statement->text(0)) +
+                                  " (" + std::string(statement->text(1)) +
+                                  ") that is stored nowhere: no recording has one",
+                       .file = database.path(),
+                       .expected = "a .pyro file as pyrometer run writes it"});
+  }
+  if (statement->failed()) return base::fail(damaged(database, "sqlite_schema"));
+  return {};
+}
+
+Result<NameTable> read_names(Database& database, Damage& damage) {
   auto statement = database.prepare("SELECT id, text FROM name ORDER BY id");
   if (!statement) return base::fail(statement.error());
   NameTable names;
@@ -110,11 +120,11 @@ Result<NameTable> read_names(Database& database) {
       }
     }
   }
-  if (statement->failed()) return base::fail(damaged(database, "name"));
+  if (statement->failed()) damage.table(database, "name", "later names are lost");
   return names;
 }
 
-Result<Configs> read_configs(Database& database) {
+Result<Configs> read_configs(Database& database, Damage& damage) {
   auto statement = database.prepare("SELECT * FROM kernel_config");
   if (!statement) return base::fail(statement.error());
   Configs configs;
@@ -129,11 +139,19 @@ Result<Configs> read_configs(Database& database) {
     row.registers_per_thread = or_unknown(*statement, 9);
     configs[clipped<std::uint32_t>(statement->integer(0))] = row;
   }
-  if (statement->failed()) return base::fail(damaged(database, "kernel_config"));
+  if (statement->failed()) {
+    damage.table(database, "kernel_config", "later launch configurations are unknown");
+  }
   return configs;
 }
 
-Result<std::vector<ProcessRow>> read_processes(Database& database) {
+bool is_rank(const ProcessRow& row) {
+  constexpr std::int32_t kMostRanks = 1'000'000;
+  return row.rank >= -1 && row.rank < kMostRanks && row.world_size >= -1 &&
+         row.world_size <= kMostRanks && (row.world_size < 0 || row.rank < row.world_size);
+}
+
+Result<std::vector<ProcessRow>> read_processes(Database& database, Damage& damage) {
   auto statement = database.prepare("SELECT * FROM process ORDER BY id");
   if (!statement) return base::fail(statement.error());
   std::vector<ProcessRow> processes;
@@ -147,15 +165,20 @@ Result<std::vector<ProcessRow>> read_processes(Database& database) {
     row.rank = or_unknown(*statement, 5);
     row.world_size = or_unknown(*statement, 6);
     row.local_rank = or_unknown(*statement, 7);
+    if (!is_rank(row)) {
+      damage.row("process");
+      row.rank = row.world_size = row.local_rank = -1;
+    }
     row.program = std::string(statement->text(8));
     row.capture = std::string(statement->text(9));
     processes.push_back(std::move(row));
   }
-  if (statement->failed()) return base::fail(damaged(database, "process"));
+  if (statement->failed()) damage.table(database, "process", "later processes are missing");
   return processes;
 }
 
-Result<std::vector<DeviceRow>> read_devices(Database& database, std::int64_t process) {
+Result<std::vector<DeviceRow>> read_devices(Database& database, std::int64_t process,
+                                            Damage& damage) {
   auto statement = database.prepare("SELECT * FROM device WHERE process = ? ORDER BY ordinal");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
@@ -169,92 +192,19 @@ Result<std::vector<DeviceRow>> read_devices(Database& database, std::int64_t pro
     row.compute_major = or_unknown(*statement, 5);
     row.compute_minor = or_unknown(*statement, 6);
     row.multiprocessors = or_unknown(*statement, 7);
+    if (row.ordinal < 0 || row.total_memory_bytes > kMostMemory ||
+        row.multiprocessors > kMostMultiprocessors) {
+      damage.row("device");
+      continue;
+    }
     devices.push_back(std::move(row));
   }
-  if (statement->failed()) return base::fail(damaged(database, "device"));
+  if (statement->failed()) damage.table(database, "device", "later GPUs are unknown");
   return devices;
 }
 
-Result<std::vector<model::Interval>> read_windows(Database& database, std::int64_t process) {
-  auto statement = database.prepare(
-      "SELECT start_ns, end_ns FROM kept_window WHERE process = ? AND why <> 'slowest'");
-  if (!statement) return base::fail(statement.error());
-  statement->bind(process);
-  std::vector<model::Interval> windows;
-  while (statement->step()) windows.push_back({statement->integer(0), statement->integer(1)});
-  if (statement->failed()) return base::fail(damaged(database, "kept_window"));
-  return windows;
-}
-
-RangeType range_type(std::string_view word) {
-  for (std::size_t i = 0; i < kRangeTypes; ++i) {
-    const auto type = static_cast<RangeType>(i);
-    if (word == range_type_name(type)) return type;
-  }
-  return RangeType::kUser;
-}
-
-Result<DetailRows> read_detail(Database& database, std::int64_t process) {
-  DetailRows rows;
-  auto activities = database.prepare("SELECT * FROM activity WHERE process = ?");
-  if (!activities) return base::fail(activities.error());
-  activities->bind(process);
-  while (activities->step()) {
-    ActivityRow row;
-    row.type = static_cast<ActivityType>(std::clamp<std::int64_t>(activities->integer(1), 0, 2));
-    row.start = activities->integer(2);
-    row.end = std::max(row.start, activities->integer(3));
-    row.name = clipped<NameId>(activities->integer(4));
-    row.device = clipped<std::uint16_t>(activities->integer(5));
-    row.stream = clipped<std::uint32_t>(activities->integer(6));
-    row.correlation = clipped<std::uint32_t>(activities->integer(7));
-    row.config = clipped<std::uint32_t>(activities->integer(8));
-    row.bytes = clipped<std::uint64_t>(activities->integer(9));
-    row.copy_kind = clipped<std::uint8_t>(activities->integer(10));
-    row.memory_kinds = clipped<std::uint8_t>(activities->integer(11));
-    row.graph = clipped<std::uint32_t>(activities->integer(12));
-    rows.activities.push_back(row);
-  }
-  if (activities->failed()) return base::fail(damaged(database, "activity"));
-  auto calls = database.prepare("SELECT * FROM api_call WHERE process = ?");
-  if (!calls) return base::fail(calls.error());
-  calls->bind(process);
-  while (calls->step()) {
-    ApiCallRow row;
-    row.start = calls->integer(1);
-    row.end = std::max(row.start, calls->integer(2));
-    row.name = clipped<NameId>(calls->integer(3));
-    row.thread = clipped<std::uint32_t>(calls->integer(4));
-    row.correlation = clipped<std::uint32_t>(calls->integer(5));
-    row.result = clipped<std::uint32_t>(calls->integer(6));
-    rows.api_calls.push_back(row);
-  }
-  if (calls->failed()) return base::fail(damaged(database, "api_call"));
-  auto ranges = database.prepare("SELECT * FROM host_range WHERE process = ?");
-  if (!ranges) return base::fail(ranges.error());
-  ranges->bind(process);
-  // A pause that is long and lies in a kept window is there as both.
-  std::set<std::tuple<RangeType, std::int64_t, std::int64_t, std::uint32_t>> pauses;
-  while (ranges->step()) {
-    RangeRow row;
-    row.type = range_type(ranges->text(1));
-    row.start = ranges->integer(2);
-    row.end = std::max(row.start, ranges->integer(3));
-    row.name = clipped<NameId>(ranges->integer(4));
-    row.thread = clipped<std::uint32_t>(ranges->integer(5));
-    row.a = ranges->integer(6);
-    row.b = ranges->integer(7);
-    row.flags = clipped<std::uint16_t>(ranges->integer(8));
-    if (is_pause(row.type) && !pauses.insert({row.type, row.start, row.end, row.thread}).second) {
-      continue;
-    }
-    rows.ranges.push_back(row);
-  }
-  if (ranges->failed()) return base::fail(damaged(database, "host_range"));
-  return rows;
-}
-
-Result<void> read_losses(Database& database, std::int64_t process, model::ImportStats& stats) {
+Result<void> read_losses(Database& database, std::int64_t process, model::ImportStats& stats,
+                         Damage& damage) {
   auto statement = database.prepare(
       "SELECT what, sum(count) FROM loss WHERE process = ? GROUP BY what ORDER BY what");
   if (!statement) return base::fail(statement.error());
@@ -265,7 +215,7 @@ Result<void> read_losses(Database& database, std::int64_t process, model::Import
         "records of the kind " + std::string(statement->text(0)) + " were dropped while recording",
         std::max<std::int64_t>(1, statement->integer(1)));
   }
-  if (statement->failed()) return base::fail(damaged(database, "loss"));
+  if (statement->failed()) damage.table(database, "loss", "more may have been lost");
   return {};
 }
 
@@ -273,27 +223,38 @@ Result<void> read_losses(Database& database, std::int64_t process, model::Import
 struct Recorded {
   ProcessRow process;
   std::vector<DeviceRow> devices;
-  std::vector<model::Interval> windows;
-  DetailRows rows;
+  Detail detail;
   std::shared_ptr<model::RecordedRun> run;
 };
 
-Result<Recorded> read_process(Database& database, const NameTable& names, ProcessRow process) {
+Result<Recorded> read_process(Database& database, const NameTable& names, ProcessRow process,
+                              Damage& damage) {
   Recorded out;
   out.process = std::move(process);
-  auto devices = read_devices(database, out.process.id);
+  auto devices = read_devices(database, out.process.id, damage);
   if (!devices) return base::fail(devices.error());
   out.devices = std::move(*devices);
-  auto windows = read_windows(database, out.process.id);
-  if (!windows) return base::fail(windows.error());
-  out.windows = std::move(*windows);
-  auto rows = read_detail(database, out.process.id);
-  if (!rows) return base::fail(rows.error());
-  out.rows = std::move(*rows);
-  auto run = read_run(database, names, out.process);
+  auto detail = read_detail(database, out.process.id, out.devices, damage);
+  if (!detail) return base::fail(detail.error());
+  out.detail = std::move(*detail);
+  auto run = read_run(database, names, out.process, damage);
   if (!run) return base::fail(run.error());
   out.run = std::make_shared<model::RecordedRun>(std::move(*run));
   return out;
+}
+
+// Only where there is no better word for it: nothing is left to analyse.
+base::Error nothing_left(const std::string& path, const Damage& damage) {
+  if (damage.first().empty()) {
+    return {.kind = base::ErrorKind::kEmpty,
+            .message = "the recording holds no process that trained",
+            .file = path,
+            .advice = "pyrometer run saw neither GPU work nor training steps"};
+  }
+  return {.kind = base::ErrorKind::kFormat,
+          .message = "no step of the recording can be read whole: " + damage.first(),
+          .file = path,
+          .advice = "sqlite3's .recover may save parts of it"};
 }
 
 // What every rank kept: ranks are compared moment by moment, so one that kept nothing at a time
@@ -302,7 +263,7 @@ std::vector<model::Interval> common_windows(const std::vector<Recorded>& ranks) 
   std::vector<model::Interval> common;
   bool first = true;
   for (const Recorded& rank : ranks) {
-    const std::vector<model::Interval> own = TimeMap(rank.windows).windows();
+    const std::vector<model::Interval> own = TimeMap(rank.detail.windows).windows();
     if (own.empty()) continue;
     if (first) {
       common = own;
@@ -323,8 +284,8 @@ std::vector<model::Interval> common_windows(const std::vector<Recorded>& ranks) 
 
 model::RankTimeline make_rank(Recorded& recorded, const NameTable& names, const Configs& configs,
                               const TimeMap& map, const std::string& path) {
-  model::RankTimeline timeline =
-      make_timeline({recorded.rows, names, configs, recorded.process, recorded.devices}, map);
+  model::RankTimeline timeline = make_timeline(
+      {recorded.detail.rows, names, configs, recorded.process, recorded.devices}, map);
   model::RankInfo& info = timeline.info;
   info.file = path;
   info.rank = recorded.process.rank;
@@ -335,7 +296,7 @@ model::RankTimeline make_rank(Recorded& recorded, const NameTable& names, const 
     return found == known.end() ? std::string() : found->second;
   };
   info.backend = text("distributed.backend");
-  info.event_count = static_cast<std::int64_t>(recorded.rows.size());
+  info.event_count = static_cast<std::int64_t>(recorded.detail.rows.size());
   for (const model::Interval& window : map.windows()) recorded.run->kept += window.length();
   timeline.run = recorded.run;
   return timeline;
@@ -350,26 +311,28 @@ Result<model::Timeline> read_recording(const std::string& path) {
   if (!database) return base::fail(database.error());
   // One moment of a file that may still be growing.
   if (!database->execute("BEGIN")) return base::fail(database->last_error("cannot read"));
-  const auto names = read_names(*database);
+  Damage damage(*database);
+  damage.check_length(path);
+  if (auto ok = expect_plain_tables(*database); !ok) {
+    return base::fail(damage.first().empty() ? ok.error() : nothing_left(path, damage));
+  }
+  const auto names = read_names(*database, damage);
   if (!names) return base::fail(names.error());
-  const auto configs = read_configs(*database);
+  const auto configs = read_configs(*database, damage);
   if (!configs) return base::fail(configs.error());
-  const auto processes = read_processes(*database);
+  const auto processes = read_processes(*database, damage);
   if (!processes) return base::fail(processes.error());
 
   std::vector<Recorded> ranks;
   for (const ProcessRow& process : *processes) {
-    auto one = read_process(*database, *names, process);
+    auto one = read_process(*database, *names, process, damage);
     if (!one) return base::fail(one.error());
-    const bool took_part = !one->rows.activities.empty() || !one->run->steps.empty();
-    if (took_part || processes->size() == 1) ranks.push_back(std::move(*one));
+    const bool took_part = !one->detail.rows.activities.empty() || !one->run->steps.empty();
+    if ((took_part || processes->size() == 1) && !one->detail.lost_all) {
+      ranks.push_back(std::move(*one));
+    }
   }
-  if (ranks.empty()) {
-    return base::fail({.kind = base::ErrorKind::kEmpty,
-                       .message = "the recording holds no process that trained",
-                       .file = path,
-                       .advice = "pyrometer run saw neither GPU work nor training steps"});
-  }
+  if (ranks.empty()) return base::fail(nothing_left(path, damage));
   std::sort(ranks.begin(), ranks.end(), [](const Recorded& a, const Recorded& b) {
     const auto key = [](const Recorded& r) {
       return r.process.rank < 0 ? std::numeric_limits<std::int32_t>::max() : r.process.rank;
@@ -380,7 +343,7 @@ Result<model::Timeline> read_recording(const std::string& path) {
   model::Timeline timeline;
   for (Recorded& rank : ranks) {
     model::RankTimeline one = make_rank(rank, *names, *configs, map, path);
-    if (auto ok = read_losses(*database, rank.process.id, one.stats); !ok) {
+    if (auto ok = read_losses(*database, rank.process.id, one.stats, damage); !ok) {
       return base::fail(ok.error());
     }
     const bool alone = ranks.size() == 1;
@@ -390,6 +353,7 @@ Result<model::Timeline> read_recording(const std::string& path) {
     if (one.info.rank < 0) one.info.rank = static_cast<std::int32_t>(timeline.ranks.size());
     timeline.ranks.push_back(std::move(one));
   }
+  timeline.ranks.front().stats.merge(damage.stats());
   return timeline;
 }
 

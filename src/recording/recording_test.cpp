@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "recording/database.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -262,6 +263,104 @@ TEST_F(Recording, SurvivesDamageAnywhere) {
       EXPECT_FALSE(timeline.error().message.empty());
     }
   }
+}
+
+// A step that lost some of its kernels would look idle: it is left out whole.
+class DamagedRecording : public Recording {
+ protected:
+  static constexpr int kWindows = 300;
+
+  void SetUp() override {
+    const auto writer = create(path());
+    writer->put_process({.id = 1, .pid = 42, .start = 600, .program = "python"});
+    writer->put_device(1, {.ordinal = 0, .name = "NVIDIA H200", .multiprocessors = 132});
+    for (std::int64_t i = 0; i < kWindows; ++i) {
+      const std::int64_t first = 1000 * (i + 1);
+      writer->add_window(1, {{first, first + 300}, "regular"}, rows_of(*writer, first, 3));
+    }
+    writer->finish();
+  }
+
+  // Whether something was left. Whatever is left is whole, and what is missing is said.
+  static bool expect_whole(const std::string& file) {
+    const auto timeline = read_recording(file);
+    if (!timeline) {
+      EXPECT_FALSE(timeline.error().message.empty());
+      return false;
+    }
+    const model::RankTimeline& rank = timeline->ranks.front();
+    EXPECT_EQ(rank.run->kept, 100 * static_cast<std::int64_t>(rank.activities.size()));
+    EXPECT_GT(rank.activities.size(), 0U);
+    EXPECT_TRUE(rank.activities.size() == 3U * kWindows || rank.stats.lost_data());
+    return true;
+  }
+
+  static void change(const std::string& file, const char* sql) {
+    auto database = Database::open(file, OpenMode::kExisting);
+    ASSERT_TRUE(database.has_value());
+    ASSERT_TRUE(database->execute(sql)) << database->last_error(sql).to_string();
+  }
+};
+
+TEST_F(DamagedRecording, LosesTheStepsOfADamagedPage) {
+  constexpr std::uintmax_t kPage = 4096;
+  const std::string file = path("page.pyro");
+  int readable = 0;
+  for (std::uintmax_t page = 1; page < fs::file_size(path()) / kPage; ++page) {
+    fs::copy_file(path(), file, fs::copy_options::overwrite_existing);
+    std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+    out.seekp(static_cast<std::streamoff>(page * kPage));
+    out << std::string(kPage, '\0');
+    out.close();
+    const auto timeline = read_recording(file);
+    if (!timeline) continue;
+    ++readable;
+    const model::RankTimeline& rank = timeline->ranks.front();
+    EXPECT_EQ(rank.run->kept, 100 * static_cast<std::int64_t>(rank.activities.size())) << page;
+  }
+  EXPECT_GT(readable, 5);
+}
+
+TEST_F(DamagedRecording, ReadsAFileThatIsCutOffAsFarAsItGoes) {
+  const std::string file = path("cut.pyro");
+  int readable = 0;
+  for (std::uintmax_t size = fs::file_size(path()) - 1; size > 5000; size -= 4999) {
+    fs::copy_file(path(), file, fs::copy_options::overwrite_existing);
+    fs::resize_file(file, size);
+    SCOPED_TRACE(size);
+    if (expect_whole(file)) ++readable;
+  }
+  EXPECT_GT(readable, 3);
+}
+
+TEST_F(DamagedRecording, LosesTheStepsOfRowsThatCannotBe) {
+  const char* const kChanges[] = {
+      "UPDATE activity SET end_ns = 9223372036854775807 WHERE rowid IN (10, 500)",
+      "UPDATE activity SET start_ns = -9223372036854775807 WHERE rowid = 10",
+      "UPDATE activity SET end_ns = start_ns - 1 WHERE rowid % 200 = 7",
+      "UPDATE activity SET device = 65535 WHERE rowid = 10",
+      "UPDATE activity SET bytes = 9223372036854775807 WHERE rowid = 10",
+      "UPDATE host_range SET end_ns = -1 WHERE rowid = 10",
+      "UPDATE kept_window SET start_ns = 9223372036854775807 WHERE rowid < 9",
+  };
+  for (const char* const sql : kChanges) {
+    const std::string file = path("changed.pyro");
+    fs::copy_file(path(), file, fs::copy_options::overwrite_existing);
+    change(file, sql);
+    EXPECT_TRUE(expect_whole(file)) << sql;
+  }
+  change(path(), "UPDATE kept_window SET end_ns = -1");
+  const auto none = read_recording(path());
+  ASSERT_FALSE(none.has_value());
+  EXPECT_THAT(none.error().message, HasSubstr("no step of the recording can be read whole"));
+}
+
+// It could compute without end.
+TEST_F(DamagedRecording, RefusesAView) {
+  change(path(), "DROP TABLE sample; CREATE VIEW sample AS SELECT 1 AS metric");
+  const auto timeline = read_recording(path());
+  ASSERT_FALSE(timeline.has_value());
+  EXPECT_THAT(timeline.error().message, HasSubstr("view"));
 }
 
 TEST_F(Recording, ComparesRanksOverTheTimeThatAllKept) {

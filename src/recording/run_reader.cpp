@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "recording/clipped.h"
 #include "recording/schema.h"
 
 namespace pyrometer::recording {
@@ -14,17 +16,21 @@ namespace {
 using base::Result;
 using model::RecordedRun;
 
-std::int64_t or_unknown(const Statement& s, int column) {
-  return s.is_null(column) ? -1 : s.integer(column);
+// The causes of a captured step sum to its span: what does not was not written so.
+bool is_step(const model::RecordedStep& step, const Damage& damage) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // steps of one row, and samples of one step
+  std::int64_t left = step.span.length();
+  for (const model::DurationNs cause : step.causes) {
+    if (step.captured && !damage.is_length(cause)) return false;
+    left -= step.captured ? cause : 0;
+  }
+  return damage.is_span(step.span.start, step.span.end) && (!step.captured || left == 0) &&
+         step.count <= kMost && step.samples <= kMost && damage.is_length(step.longest) &&
+         damage.is_length(step.input_wait);
 }
 
-base::Error damaged(const Database& database, std::string_view table) {
-  base::Error error = database.last_error("cannot read the table " + std::string(table));
-  if (error.kind == base::ErrorKind::kIo) error.kind = base::ErrorKind::kFormat;
-  return error;
-}
-
-Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& run) {
+Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& run,
+                        Damage& damage) {
   auto statement = database.prepare(
       "SELECT device, first, count, start_ns, end_ns, longest_ns, samples, input_wait_ns, "
       "captured, " +
@@ -39,22 +45,26 @@ Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& r
     step.count = std::max<std::int64_t>(0, statement->integer(2));
     step.span = {statement->integer(3), statement->integer(4)};
     step.longest = statement->integer(5);
-    step.samples = or_unknown(*statement, 6);
+    step.samples = statement->is_null(6) ? -1 : statement->integer(6);
     step.input_wait = statement->integer(7);
     step.captured = statement->integer(8) != 0;
     for (std::size_t i = 0; i < model::kCauseCount && step.captured; ++i) {
       step.causes[i] = statement->integer(9 + static_cast<int>(i));
+    }
+    if (!is_step(step, damage)) {
+      damage.row("step");
+      continue;
     }
     // A step on several devices has a row for each.
     if (step.span.start != last_start) run.steps_total += step.count;
     last_start = step.span.start;
     run.steps.push_back(step);
   }
-  if (statement->failed()) return base::fail(damaged(database, "step"));
+  if (statement->failed()) damage.table(database, "step", "later steps are missing");
   return {};
 }
 
-Result<void> read_info(Database& database, std::int64_t process, RecordedRun& run) {
+Result<void> read_info(Database& database, std::int64_t process, RecordedRun& run, Damage& damage) {
   auto statement =
       database.prepare("SELECT key, value FROM info WHERE process = ? ORDER BY time_ns");
   if (!statement) return base::fail(statement.error());
@@ -62,55 +72,81 @@ Result<void> read_info(Database& database, std::int64_t process, RecordedRun& ru
   while (statement->step()) {
     run.info[std::string(statement->text(0))] = std::string(statement->text(1));
   }
-  if (statement->failed()) return base::fail(damaged(database, "info"));
+  if (statement->failed()) damage.table(database, "info", "later settings are unknown");
   return {};
 }
 
-Result<void> read_capture(Database& database, std::int64_t process, RecordedRun& run) {
+Result<void> read_capture(Database& database, std::int64_t process, RecordedRun& run,
+                          Damage& damage) {
   auto statement = database.prepare(
       "SELECT time_ns, is_on, reason FROM capture WHERE process = ? ORDER BY time_ns");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
   while (statement->step()) {
     const model::TimeNs time = statement->integer(0);
+    if (!damage.is_time(time)) {
+      damage.row("capture");
+      continue;
+    }
     if (!run.capture.empty()) run.capture.back().span.end = time;
     run.capture.push_back({{time, std::max(time, run.span.end)},
                            statement->integer(1) != 0,
                            std::string(statement->text(2))});
   }
-  if (statement->failed()) return base::fail(damaged(database, "capture"));
+  if (statement->failed()) damage.table(database, "capture", "later switches are unknown");
   return {};
 }
 
-Result<void> read_regions(Database& database, std::int64_t process, RecordedRun& run) {
+Result<void> read_regions(Database& database, std::int64_t process, RecordedRun& run,
+                          Damage& damage) {
   auto statement = database.prepare(
       "SELECT type, count, total_ns, longest_ns, amount FROM region_total WHERE process = ? "
       "ORDER BY type");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
   while (statement->step()) {
-    run.regions.push_back({std::string(statement->text(0)), statement->integer(1),
-                           statement->integer(2), statement->integer(3), statement->integer(4)});
+    const model::RegionTotal region{std::string(statement->text(0)), statement->integer(1),
+                                    statement->integer(2), statement->integer(3),
+                                    statement->integer(4)};
+    if (region.count < 0 || !damage.is_length(region.total) || !damage.is_length(region.longest) ||
+        region.amount < -1) {
+      damage.row("region_total");
+      continue;
+    }
+    run.regions.push_back(region);
   }
-  if (statement->failed()) return base::fail(damaged(database, "region_total"));
+  if (statement->failed())
+    damage.table(database, "region_total", "more kinds of host time are missing");
   return {};
 }
 
 Result<void> read_lines(Database& database, const NameTable& names, std::int64_t process,
-                        RecordedRun& run) {
+                        RecordedRun& run, Damage& damage) {
   auto statement = database.prepare(
       "SELECT name, samples FROM host_line WHERE process = ? ORDER BY samples DESC, name");
   if (!statement) return base::fail(statement.error());
   statement->bind(process);
   while (statement->step()) {
-    const auto name = static_cast<NameId>(statement->integer(0));
+    const auto name = clipped<NameId>(statement->integer(0));
+    if (statement->integer(1) < 0) {
+      damage.row("host_line");
+      continue;
+    }
     run.host_lines.emplace_back(names.text(name), statement->integer(1));
   }
-  if (statement->failed()) return base::fail(damaged(database, "host_line"));
+  if (statement->failed()) damage.table(database, "host_line", "more lines are missing");
   return {};
 }
 
-Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun& run) {
+bool is_overhead(const model::OverheadEstimate& estimate) {
+  constexpr double kMost = 1000;  // times as slow
+  const bool ratios = std::abs(estimate.ratio) <= kMost && std::abs(estimate.low) <= kMost &&
+                      std::abs(estimate.high) <= kMost && std::abs(estimate.switching) <= kMost;
+  return ratios && estimate.duty >= 0 && estimate.duty <= 1 && estimate.windows >= 0;
+}
+
+Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun& run,
+                           Damage& damage) {
   auto statement = database.prepare(
       "SELECT ratio, low, high, duty, switching, windows, why_not FROM overhead WHERE process = ?");
   if (!statement) return base::fail(statement.error());
@@ -125,8 +161,12 @@ Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun
     run.overhead.switching = statement->real(4);
     run.overhead.windows = statement->integer(5);
     run.overhead.why_not = std::string(statement->text(6));
+    if (!is_overhead(run.overhead)) {
+      damage.row("overhead");
+      run.overhead = {.why_not = "the recording's figure cannot be"};
+    }
   }
-  if (statement->failed()) return base::fail(damaged(database, "overhead"));
+  if (statement->failed()) damage.table(database, "overhead", "the cost of watching is unknown");
   return {};
 }
 
@@ -144,7 +184,8 @@ void summarise(Statement& s, std::vector<model::CounterSummary>& out) {
   out.push_back(std::move(row));
 }
 
-Result<void> read_counters(Database& database, std::int64_t process, RecordedRun& run) {
+Result<void> read_counters(Database& database, std::int64_t process, RecordedRun& run,
+                           Damage& damage) {
   auto own = database.prepare(
       "SELECT n.text, '', 'process', count(*), "
       "(SELECT value FROM counter f WHERE f.process = c.process AND f.name = c.name "
@@ -156,7 +197,7 @@ Result<void> read_counters(Database& database, std::int64_t process, RecordedRun
   if (!own) return base::fail(own.error());
   own->bind(process);
   while (own->step()) summarise(*own, run.counters);
-  if (own->failed()) return base::fail(damaged(database, "counter"));
+  if (own->failed()) damage.table(database, "counter", "counters are missing");
   auto common = database.prepare(
       "SELECT m.name, m.unit, m.object, count(value), "
       "(SELECT value FROM sample f WHERE f.metric = m.id AND value NOT NULL "
@@ -167,7 +208,7 @@ Result<void> read_counters(Database& database, std::int64_t process, RecordedRun
       "ORDER BY m.object, m.name");
   if (!common) return base::fail(common.error());
   while (common->step()) summarise(*common, run.counters);
-  if (common->failed()) return base::fail(damaged(database, "sample"));
+  if (common->failed()) damage.table(database, "sample", "metrics are missing");
   return {};
 }
 
@@ -177,14 +218,14 @@ std::int64_t number(std::string_view text, std::int64_t fallback) {
   return error == std::errc() && end == text.data() + text.size() ? value : fallback;
 }
 
-Result<void> read_meta(Database& database, RecordedRun& run) {
+Result<void> read_meta(Database& database, RecordedRun& run, Damage& damage) {
   auto statement = database.prepare("SELECT key, value FROM meta");
   if (!statement) return base::fail(statement.error());
   while (statement->step()) {
     const std::string_view key = statement->text(0);
     const std::string_view value = statement->text(1);
-    if (key == "start_ns") run.span.start = number(value, 0);
-    if (key == "end_ns") run.span.end = number(value, 0);
+    if (key == "start_ns") run.span.start = number(value, -1);
+    if (key == "end_ns") run.span.end = number(value, -1);
     if (key == "ended") run.ended = value == "1";
     if (key == "exit_code") run.exit_code = static_cast<std::int32_t>(number(value, -1));
     if (key == "exit_signal") run.exit_signal = static_cast<std::int32_t>(number(value, 0));
@@ -194,27 +235,38 @@ Result<void> read_meta(Database& database, RecordedRun& run) {
     }
     if (key == "monitor_cpu_ns") run.overhead.monitor_cpu = number(value, 0);
   }
-  if (statement->failed()) return base::fail(damaged(database, "meta"));
+  if (statement->failed()) damage.table(database, "meta", "facts about the run are missing");
   return {};
 }
 
 }  // namespace
 
-Result<RecordedRun> read_run(Database& database, const NameTable& names,
-                             const ProcessRow& process) {
+Result<RecordedRun> read_run(Database& database, const NameTable& names, const ProcessRow& process,
+                             Damage& damage) {
   RecordedRun run;
   run.info["gpu.capture"] = process.capture;
-  if (auto ok = read_meta(database, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_steps(database, process.id, run); !ok) return base::fail(ok.error());
+  if (auto ok = read_meta(database, run, damage); !ok) return base::fail(ok.error());
+  if (run.span.start <= 0 || !damage.is_time(run.span.start)) {
+    if (run.span.start != 0) damage.row("meta");
+    run.span.start = damage.is_time(process.start) ? process.start : damage.run().start;
+  }
+  if (!damage.is_span(run.span.start, run.span.end)) {
+    if (run.span.end != 0) damage.row("meta");
+    run.span.end = run.span.start;  // until the steps below tell more
+  }
+  if (auto ok = read_steps(database, process.id, run, damage); !ok) return base::fail(ok.error());
   for (const model::RecordedStep& step : run.steps) {
     run.span.end = std::max(run.span.end, step.span.end);
   }
-  if (auto ok = read_info(database, process.id, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_capture(database, process.id, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_regions(database, process.id, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_lines(database, names, process.id, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_overhead(database, process.id, run); !ok) return base::fail(ok.error());
-  if (auto ok = read_counters(database, process.id, run); !ok) return base::fail(ok.error());
+  if (auto ok = read_info(database, process.id, run, damage); !ok) return base::fail(ok.error());
+  if (auto ok = read_capture(database, process.id, run, damage); !ok) return base::fail(ok.error());
+  if (auto ok = read_regions(database, process.id, run, damage); !ok) return base::fail(ok.error());
+  if (auto ok = read_lines(database, names, process.id, run, damage); !ok)
+    return base::fail(ok.error());
+  if (auto ok = read_overhead(database, process.id, run, damage); !ok)
+    return base::fail(ok.error());
+  if (auto ok = read_counters(database, process.id, run, damage); !ok)
+    return base::fail(ok.error());
   return run;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "model/run.h"
+#include "recording/damage.h"
 #include "recording/database.h"
 #include "recording/names.h"
 #include "recording/rows.h"
@@ -10,6 +11,6 @@
 namespace pyrometer::recording {
 
 [[nodiscard]] base::Result<model::RecordedRun> read_run(Database& database, const NameTable& names,
-                                                        const ProcessRow& process);
+                                                        const ProcessRow& process, Damage& damage);
 
 }  // namespace pyrometer::recording
