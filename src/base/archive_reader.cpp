@@ -45,7 +45,7 @@ void ArchiveReader::add_damage(std::int64_t offset, std::string message) {
 }
 
 Error archive_error(std::int64_t offset, std::string message) {
-  return {.kind = ErrorKind::kFormat,
+  return {.kind = ErrorKind::kDamaged,
           .message = std::move(message),
           .offset = offset,
           .advice = "Copy the file again from where it was recorded"};

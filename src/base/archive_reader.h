@@ -29,7 +29,7 @@ class ArchiveReader {
   virtual ~ArchiveReader() = default;
 
   // Steps to the next member that is a regular file. False at the end of the archive. Errors, after
-  // which there is no going on: kFormat, kUnsupported, kIo from the source.
+  // which there is no going on: kDamaged, kUnsupported, kIo from the source.
   [[nodiscard]] virtual Result<bool> next() = 0;
   // Name of the current member, with its folders.
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -57,7 +57,7 @@ class ArchiveReader {
 // An xz, bzip2 or lz4 stream, undone.
 [[nodiscard]] std::unique_ptr<ByteSource> decompress_other(std::unique_ptr<ByteSource> inner);
 
-// What a damaged archive says of itself: kFormat, at a byte of the archive.
+// What a damaged archive says of itself: kDamaged, at a byte of the archive.
 [[nodiscard]] Error archive_error(std::int64_t offset, std::string message);
 
 }  // namespace pyrometer::base

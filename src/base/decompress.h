@@ -14,7 +14,7 @@ namespace pyrometer::base {
 [[nodiscard]] bool looks_like_zstd(std::string_view head);
 
 // Several members (frames) one after the other are read as one stream, as gzip and zstd do
-// themselves. Errors of read(): kFormat, with `offset` in the compressed input and a message that
+// themselves. Errors of read(): kDamaged, with `offset` in the compressed input and a message that
 // tells a stream that ends early from one that is damaged.
 [[nodiscard]] std::unique_ptr<ByteSource> gunzip(std::unique_ptr<ByteSource> inner);
 [[nodiscard]] std::unique_ptr<ByteSource> unzstd(std::unique_ptr<ByteSource> inner);

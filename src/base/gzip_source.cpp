@@ -99,7 +99,7 @@ class GzipSource final : public ByteSource {
 
   void stop(const char* message) {
     error_ = std::make_unique<Error>();
-    error_->kind = ErrorKind::kFormat;
+    error_->kind = ErrorKind::kDamaged;
     error_->message = message;
     error_->offset = consumed_ - static_cast<std::int64_t>(state_.avail_in);
     error_->advice = "Copy the file again from where it was recorded";

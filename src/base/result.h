@@ -13,6 +13,7 @@ enum class ErrorKind : std::uint8_t {
   kPermission,   // the system refused access
   kIo,           // reading or writing failed
   kFormat,       // bytes are not what was expected
+  kDamaged,      // the right thing, but cut off or damaged before anything usable
   kEmpty,        // input is sound but holds nothing to work on
   kUnsupported,  // recognised, but not something this build can read
   kUsage,        // the caller's words are off

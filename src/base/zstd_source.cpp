@@ -74,7 +74,7 @@ class ZstdSource final : public ByteSource {
 
   void stop(std::string message) {
     error_ = std::make_unique<Error>();
-    error_->kind = ErrorKind::kFormat;
+    error_->kind = ErrorKind::kDamaged;
     error_->message = std::move(message);
     error_->offset = consumed_ - static_cast<std::int64_t>(in_.size - in_.pos);
     error_->advice = "Copy the file again from where it was recorded";

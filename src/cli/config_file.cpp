@@ -25,6 +25,8 @@ using base::Error;
 using base::ErrorKind;
 using base::Result;
 
+constexpr std::size_t kMostBytes = 1'000'000;
+
 Error error_at(const std::string& path, const toml::source_region& where, std::string message) {
   return {.kind = ErrorKind::kUsage,
           .message = std::move(message),
@@ -156,13 +158,18 @@ Result<Config> read_config(const std::string& path) {
   const bool folder = std::filesystem::is_directory(path, unknown);
   std::ifstream file;
   if (!folder) file.open(path, std::ios::binary);  // reading a folder throws
-  const std::string text =
-      file.is_open() ? std::string{std::istreambuf_iterator<char>(file), {}} : std::string{};
+  std::string text(file.is_open() ? kMostBytes + 1 : 0, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
   if (!file.is_open() || file.bad()) {
     const int error = folder ? EISDIR : errno;
     return base::fail(Error{.kind = ErrorKind::kUsage,
                             .message = "cannot read the config file: " + system_error_text(error),
                             .file = path});
+  }
+  if (text.size() > kMostBytes) {
+    return base::fail(Error{
+        .kind = ErrorKind::kUsage, .message = "is no config file: larger than 1 MB", .file = path});
   }
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed) {

@@ -95,6 +95,9 @@ std::string did_you_mean(const std::string& meant) {
 std::string unknown_word(const std::string& word, const std::vector<OptionGroup>& groups) {
   if (word.size() < 2 || word.front() != '-') return "unexpected argument '" + word + "'";
   const std::string name = word.substr(0, word.find('='));
+  if (std::error_code none; std::filesystem::exists(word, none)) {
+    return "unknown option " + name + did_you_mean("the file ./" + word);
+  }
   const std::string meant = closest(name, long_options(groups));
   return "unknown option " + name + did_you_mean(meant);
 }

@@ -181,7 +181,7 @@ TEST(ImportPaths, ATruncatedGzipGivesWhatItHas) {
   write_file(folder / "b.json.gz", packed.substr(0, 15));
   const auto nothing = import({folder / "b.json.gz"});
   ASSERT_FALSE(nothing.has_value());
-  EXPECT_EQ(nothing.error().kind, base::ErrorKind::kFormat);
+  EXPECT_EQ(nothing.error().kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(nothing.error().message, HasSubstr("ends early"));
   EXPECT_EQ(nothing.error().file, folder / "b.json.gz");
 }

@@ -154,6 +154,22 @@ class Assigner {
     return rank;
   }
 
+  // Ranks are compared with each other; those of different jobs cannot be.
+  void tell_other_job() {
+    const model::RankInfo* first = nullptr;
+    for (const model::RankTimeline& t : out_.ranks) {
+      if (t.info.world_size <= 0) continue;
+      if (first == nullptr) first = &t.info;
+      if (t.info.world_size == first->world_size) continue;
+      out_.notes.push_back(t.info.file + ": of a job of " + plural(t.info.world_size, "rank") +
+                           ", but " + first->file + " of one of " +
+                           std::to_string(first->world_size) +
+                           ": where these are different jobs, what is said of their ranks together "
+                           "is wrong. Analyse them one by one");
+      return;
+    }
+  }
+
   void explain() {
     std::map<model::RankSource, std::size_t> counts;
     for (const model::RankTimeline& t : out_.ranks) ++counts[t.info.source];
@@ -161,6 +177,7 @@ class Assigner {
       const auto at = counts.find(source);
       if (at != counts.end()) out_.notes.push_back(plural(at->second, "rank") + " " + how);
     };
+    tell_other_job();
     say(model::RankSource::kDistributedInfo, "known from the trace itself (distributedInfo)");
     say(model::RankSource::kFileName, "known from the file name");
     say(model::RankSource::kOrder, "numbered by the order of the files: nothing names their rank");

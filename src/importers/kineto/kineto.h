@@ -25,7 +25,7 @@ struct StreamOptions {
                                                           const ImportOptions& options);
 
 // Reads decompressed text to its end. One trace per document in it that holds events. Errors:
-// kEmpty, kFormat, or those of `source` when nothing usable came before.
+// kEmpty, kFormat, kDamaged, or those of `source` when nothing usable came before.
 [[nodiscard]] base::Result<std::vector<ImportedTrace>> import_stream(base::ByteSource& source,
                                                                      const StreamOptions& options);
 

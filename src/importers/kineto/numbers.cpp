@@ -105,6 +105,7 @@ bool is_hex(std::string_view text) {
 }  // namespace
 
 std::optional<std::int64_t> parse_microseconds(std::string_view text) {
+  if (is_hex(text)) return std::nullopt;  // no profiler writes times so: not the 0 before the x
   const auto d = parse_decimal(text);
   if (!d) return std::nullopt;
   const auto ns = scale(*d, d->exponent + 3, /*round=*/true);

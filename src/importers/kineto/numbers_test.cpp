@@ -38,6 +38,7 @@ TEST(ParseMicroseconds, RoundsHalfToEven) {
 
 TEST(ParseMicroseconds, ReadsSignsAndExponents) {
   EXPECT_EQ(parse_microseconds("-3"), -3000);
+  EXPECT_EQ(parse_microseconds("0x1F"), std::nullopt);
   EXPECT_EQ(parse_microseconds("+3"), 3000);
   EXPECT_EQ(parse_microseconds("1.5e3"), 1500000);
   EXPECT_EQ(parse_microseconds("1.5E+3"), 1500000);

@@ -363,13 +363,14 @@ base::Error TraceReader::nothing_found(const base::Error* source_error) const {
     error.message = "the file is empty";
     error.advice = "Was the disk full, or the run ended, when it was written";
   } else if (first_foreign_ < 0 && (cut_in_events_ || cut_in_members_)) {
-    error.kind = base::ErrorKind::kFormat;
+    error.kind = base::ErrorKind::kDamaged;
     error.offset = offset_;
     error.message = cut_in_members_ ? "the file ends early, before any event"
                                     : "the file ends early, inside its first event";
     error.expected = cut_in_members_ ? "a \"traceEvents\" list" : "the rest of the event";
     error.advice = "Copy the file again; was the run ended, or the disk full, when it was written";
     if (hopeless()) {
+      error.kind = base::ErrorKind::kFormat;
       error.message = "no event up to here: given up";
       error.expected = "a trace, whose events come sooner";
       error.advice = "Export one with prof.export_chrome_trace() or tensorboard_trace_handler()";

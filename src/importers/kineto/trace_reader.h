@@ -54,7 +54,8 @@ class TraceReader {
   [[nodiscard]] bool hopeless() const;
 
   // The text has ended. One trace for each document that holds events. `source_error`: what ended
-  // it before its time, null for a proper end. Errors: kEmpty, kFormat, or the source's own.
+  // it before its time, null for a proper end. Errors: kEmpty, kFormat, kDamaged, or the source's
+  // own.
   [[nodiscard]] base::Result<std::vector<ImportedTrace>> finish(const base::Error* source_error);
 
  private:
