@@ -6,6 +6,8 @@ set(nvml_stub_sources
 add_library(nvml_stub SHARED ${nvml_stub_sources})
 set_target_properties(nvml_stub PROPERTIES
   OUTPUT_NAME nvidia-ml SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/stub_nvml)
+# Stays when a source lets go of it: the machine lives on, and its memory is no leak.
+target_link_options(nvml_stub PRIVATE -Wl,-z,nodelete)
 target_include_directories(nvml_stub PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(nvml_stub PRIVATE pyrometer_test_support ${CMAKE_DL_LIBS})
 
@@ -23,6 +25,7 @@ pyrometer_test(sources_test
     src/sources/gpu_presence_test.cpp
     src/sources/poller_test.cpp
     src/sources/procfs/host_source_test.cpp
+    src/sources/procfs/process_owner_test.cpp
     src/sources/procfs/process_source_test.cpp
     src/sources/reading_test.cpp
   LIBS pyrometer_sources)

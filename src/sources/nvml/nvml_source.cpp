@@ -116,7 +116,7 @@ void NvmlSource::adopt(DeviceList list) {
       device.last_xid = old->last_xid;
       before.erase(old);
     }
-    if (!device.is_lost && !device.is_asleep) session_->xid.watch(device);
+    if (!device.is_lost && !device.is_asleep && !options_.brief) session_->xid.watch(device);
     to_identify_.push_back(device.subject.device);
   }
   for (Device& missing : before) {
@@ -135,7 +135,16 @@ void NvmlSource::plan_reopen() {
 }
 
 base::Result<void> NvmlSource::sample(std::size_t group, Batch& batch) {
-  if (is_released_) return wait_for_wakeup(batch);
+  if (is_released_) {
+    // The rest of what a GPU is cannot be asked for while it sleeps.
+    for (const Device& device : devices_) {
+      if (group != kOnceGroup) break;
+      const std::int64_t now = monotonic_ns();
+      batch.put(MetricId::kGpuIndex, device.subject, now, Value::number(device.index));
+      batch.put(MetricId::kGpuPciId, device.subject, now, Value::text(device.pci_id));
+    }
+    return wait_for_wakeup(batch);
+  }
   if (session_ == nullptr) return open();
   if (group == kSlowGroup) {
     ++rounds_;
@@ -164,12 +173,19 @@ base::Result<void> NvmlSource::read_all(std::size_t group, Batch& batch) {
     if (due != to_identify_.end()) {
       to_identify_.erase(due);
       read_once(reader);
+    } else if (group == kOnceGroup && options_.identify_always) {
+      read_once(reader);
     }
-    if (group == kFastGroup) read_fast(reader);
+    if (group == kFastGroup) read_fast(reader, options_.brief);
     if (group == kSlowGroup) {
       const auto turns = static_cast<std::uint32_t>(devices_.size() - 1) / kBlockingPerRound + 1;
-      read_slow(reader, at / kBlockingPerRound == rounds_ % turns);
-      read_processes(reader, options_.root, same_namespace_);
+      const bool turn = at / kBlockingPerRound == rounds_ % turns;
+      if (options_.brief) {
+        read_limits(reader);
+      } else {
+        read_slow(reader, options_.may_block && turn);
+      }
+      read_processes(reader, options_.root, same_namespace_, !options_.brief);
     }
     ++at;
     settle(reader);

@@ -20,6 +20,12 @@ struct NvmlOptions {
   // A laptop's GPU cannot sleep while its driver is in use: after this long without work on any GPU
   // that may sleep, the driver is let go until a GPU is seen awake again.
   std::int64_t release_after_ns = 60'000'000'000;
+  // For one look instead of a watch: leaves out the calls that take milliseconds (hardware
+  // counters, energy, links, error counters, use by process) and the watch for Xid errors.
+  bool brief = false;
+  bool may_block = true;  // see read_slow()
+  // Sampling "once" says what every device is each time, not only of those that are new.
+  bool identify_always = false;
 };
 
 class NvmlSource final : public Source {

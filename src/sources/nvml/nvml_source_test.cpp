@@ -56,6 +56,35 @@ class NvmlSourceTest : public ::testing::Test {
   Batch batch;
 };
 
+TEST_F(NvmlSourceTest, TakesABriefLook) {
+  begin("gpus 1\ngpu0 process 4242 compute 2048 60");
+  source = std::make_unique<NvmlSource>(
+      NvmlOptions{.root = root.path(), .open = open_stub, .brief = true, .identify_always = true});
+  ASSERT_TRUE(source->start());
+  for (int round = 0; round < 2; ++round) {
+    batch.readings.clear();
+    for (const std::size_t group : {kFastGroup, kSlowGroup, kOnceGroup}) {
+      ASSERT_TRUE(source->sample(group, batch));
+    }
+    EXPECT_EQ(number(batch, MetricId::kGpuUtil, gpu(0)), 0.87);
+    EXPECT_NEAR(number(batch, MetricId::kGpuFan, gpu(0)).value_or(0), 0.35, 1e-9);
+    EXPECT_EQ(number(batch, MetricId::kGpuProcessMemory, process(0, 4242)), 2147483648);
+    EXPECT_EQ(text(batch, MetricId::kGpuName, gpu(0)), "NVIDIA H200");
+  }
+  for (const char* costly :
+       {"nvmlDeviceGetTotalEnergyConsumption", "nvmlGpmSampleGet",
+        "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput",
+        "nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetNvLinkState", "nvmlEventSetCreate"}) {
+    EXPECT_EQ(calls(costly), 0) << costly;
+  }
+}
+
+TEST_F(NvmlSourceTest, FindsAnInstanceByTheBeginningOfItsUuid) {
+  start("gpus 2\ngpu1 mig 7 0 18432\ngpu1 mig 8 0 18432", {"MIG-00002002"});
+  ASSERT_TRUE(sample(kFastGroup));
+  EXPECT_EQ(text(batch, MetricId::kGpuUuid, gpu(0)), "MIG-00002002");
+}
+
 TEST_F(NvmlSourceTest, ReadsAHealthyGpu) {
   start("gpus 2\ngpu1.util 12");
   ASSERT_TRUE(sample(kOnceGroup));

@@ -156,7 +156,8 @@ ProcessList list_processes(const Api& api, Handle handle) {
   return list;
 }
 
-void read_processes(DeviceReader& reader, const std::string& root, bool same_namespace) {
+void read_processes(DeviceReader& reader, const std::string& root, bool same_namespace,
+                    bool with_util) {
   if (reader.device().is_lost || reader.device().is_asleep) return;
   if (!reader.may_ask(MetricId::kGpuProcesses)) return;
   const ProcessList list = list_processes(reader.api(), reader.device().handle);
@@ -166,7 +167,7 @@ void read_processes(DeviceReader& reader, const std::string& root, bool same_nam
   if (list.processes.empty()) return;
   Return code = kNotSupported;
   std::map<std::int32_t, double> utilization;
-  if (!reader.device().is_mig) utilization = ask_utilization(reader, code);
+  if (!reader.device().is_mig && with_util) utilization = ask_utilization(reader, code);
   reader.note(code);
   for (const GpuProcess& process : list.processes) {
     const Subject subject{.scope = Scope::kDeviceProcess,
@@ -181,7 +182,7 @@ void read_processes(DeviceReader& reader, const std::string& root, bool same_nam
             ? Value::number(static_cast<double>(*process.bytes))
             : Value::missing(plausible ? Absence::kNotAvailable : Absence::kImplausible));
     put(MetricId::kGpuProcessCompute, Value::number(process.computes ? 1 : 0));
-    put(MetricId::kGpuProcessUtil, share_of(process, code, utilization));
+    if (with_util) put(MetricId::kGpuProcessUtil, share_of(process, code, utilization));
     put(MetricId::kGpuProcessName, name_of(process.pid, root, same_namespace));
   }
 }

@@ -28,7 +28,9 @@ struct ProcessList {
 
 // Readings of every process on the device. Process ids are the host's: `same_namespace` says
 // whether they mean something here (names are then looked up below `root`/proc).
-void read_processes(DeviceReader& reader, const std::string& root, bool same_namespace);
+// `with_util`: also their share of the time, which costs milliseconds.
+void read_processes(DeviceReader& reader, const std::string& root, bool same_namespace,
+                    bool with_util);
 
 // Whether /proc shows the host's process ids.
 [[nodiscard]] bool in_host_pid_namespace(const std::string& root);

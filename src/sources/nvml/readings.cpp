@@ -257,13 +257,13 @@ void put_presence(DeviceReader& reader) {
 
 }  // namespace
 
-void read_fast(DeviceReader& reader) {
+void read_fast(DeviceReader& reader, bool brief) {
   put_presence(reader);
   // The rest would only repeat this one reason, once a second.
   if (reader.device().is_lost || reader.device().is_asleep) return;
   read_utilization(reader);
   read_memory(reader);
-  read_gpm(reader);
+  if (!brief) read_gpm(reader);
   if (reader.device().is_mig) return;
   static constexpr Indexed kClocks[] = {{MetricId::kGpuClockSm, 1, &Api::clock, kClockSm},
                                         {MetricId::kGpuClockMemory, 1, &Api::clock, kClockMemory},
@@ -278,12 +278,24 @@ void read_fast(DeviceReader& reader) {
   read_throttling(reader);
 }
 
-void read_slow(DeviceReader& reader, bool may_block) {
-  Device& device = reader.device();
+void read_limits(DeviceReader& reader) {
+  const Device& device = reader.device();
   if (device.is_lost || device.is_asleep) return;
   if (device.is_mig) {
     reader.missing(MetricId::kGpuPower, kOfWholeGpu);
     reader.missing(MetricId::kGpuTemperature, kOfWholeGpu);
+    return;
+  }
+  static constexpr Plain32 kNumbers[] = {{MetricId::kGpuPowerLimit, kMilli, &Api::power_limit},
+                                         {MetricId::kGpuFan, kPercent, &Api::fan}};
+  read_plain(reader, kNumbers);
+}
+
+void read_slow(DeviceReader& reader, bool may_block) {
+  Device& device = reader.device();
+  if (device.is_lost || device.is_asleep) return;
+  read_limits(reader);
+  if (device.is_mig) {
     reader.missing(MetricId::kGpuEnergy, kOfWholeGpu);
     return;
   }
@@ -292,9 +304,7 @@ void read_slow(DeviceReader& reader, bool may_block) {
     return call(reader.api().energy, device.handle, value);
   });
   read_memory_temperature(reader);
-  static constexpr Plain32 kNumbers[] = {{MetricId::kGpuPowerLimit, kMilli, &Api::power_limit},
-                                         {MetricId::kGpuFan, kPercent, &Api::fan},
-                                         {MetricId::kGpuPcieGeneration, 1, &Api::pcie_generation},
+  static constexpr Plain32 kNumbers[] = {{MetricId::kGpuPcieGeneration, 1, &Api::pcie_generation},
                                          {MetricId::kGpuPcieWidth, 1, &Api::pcie_width},
                                          {MetricId::kGpuPcieReplays, 1, &Api::pcie_replays}};
   static constexpr Indexed kClocks[] = {{MetricId::kGpuClockVideo, 1, &Api::clock, kClockVideo}};

@@ -6,8 +6,10 @@
 namespace pyrometer::sources::nvml {
 
 // Cheap and changing: utilisation, memory, clocks, power, temperature, throttling, hardware
-// counters.
-void read_fast(DeviceReader& reader);
+// counters (not where `brief`).
+void read_fast(DeviceReader& reader, bool brief);
+// Of the slow ones those that cost next to nothing: power limit and fan.
+void read_limits(DeviceReader& reader);
 // Costly (milliseconds a call) or slow to change: energy, links, errors, limits. `may_block`: the
 // PCIe traffic may be measured by the call that takes 40 ms where there is no other way.
 void read_slow(DeviceReader& reader, bool may_block);

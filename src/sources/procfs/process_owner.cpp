@@ -1,0 +1,150 @@
+#include "sources/procfs/process_owner.h"
+
+#include <pwd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace pyrometer::sources {
+namespace {
+
+constexpr std::size_t kContainerIdLength = 64;
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Value not_visible(const ProcReader& files) {
+  const Absence why = files.gap().absence == Absence::kNoPermission ? Absence::kNoPermission
+                                                                    : Absence::kNotAvailable;
+  return Value::missing(why, "/proc does not show the process");
+}
+
+}  // namespace
+
+std::string_view container_in(std::string_view path) {
+  // docker-<id>.scope, /docker/<id>, cri-containerd-<id>.scope, crio-<id>.scope, libpod-<id>.scope:
+  // what they have in common is the id. The innermost counts.
+  std::string_view found;
+  for (std::size_t at = 0; at < path.size();) {
+    const auto end = static_cast<std::size_t>(
+        std::find_if_not(path.begin() + static_cast<std::ptrdiff_t>(at), path.end(), is_hex) -
+        path.begin());
+    if (end - at == kContainerIdLength) found = path.substr(at, end - at);
+    at = end + 1;
+  }
+  return found;
+}
+
+std::string_view slurm_job_in(std::string_view path) {
+  // /slurm/uid_1000/job_42/step_0 and …/slurmstepd.scope/job_42/step_0
+  const std::size_t slurm = path.find("slurm");
+  if (slurm == std::string_view::npos) return {};
+  constexpr std::string_view kJob = "/job_";
+  const std::size_t job = path.find(kJob, slurm);
+  if (job == std::string_view::npos) return {};
+  const std::string_view rest = path.substr(job + kJob.size());
+  const auto* const end = std::ranges::find_if_not(rest, is_digit);
+  return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+}
+
+ProcessOwners::ProcessOwners(const std::string& root, bool same_namespace)
+    : files_(root), same_namespace_(same_namespace) {}
+
+ProcessOwner ProcessOwners::look_up(int pid, bool with_arguments) {
+  ProcessOwner owner;
+  if (!same_namespace_) {
+    const Value elsewhere = Value::missing(Absence::kOtherNamespace, "the id is that of the host");
+    return {elsewhere, elsewhere, elsewhere, elsewhere, elsewhere};
+  }
+  const std::string folder = "/proc/" + std::to_string(pid);
+  owner.user = user_of(folder);
+  read_command(folder, with_arguments, owner);
+  read_groups(folder, owner);
+  return owner;
+}
+
+Value ProcessOwners::user_of(const std::string& folder) {
+  auto status = files_.read(folder + "/status");
+  if (!status) return not_visible(files_);
+  while (!status->empty()) {
+    std::string_view line = take_line(*status);
+    if (!line.starts_with("Uid:")) continue;
+    static_cast<void>(take_word(line));
+    const auto id = take_number(line);
+    if (id) return Value::text(name_of_user(static_cast<unsigned>(*id)));
+  }
+  return Value::missing(Absence::kNotAvailable, "the process has ended");
+}
+
+// /etc/passwd first: asking a directory service can take long, and below another root its answer
+// would be that of this machine.
+const std::string& ProcessOwners::name_of_user(unsigned id) {
+  const auto known = users_.find(id);
+  if (known != users_.end()) return known->second;
+  std::string& name = users_[id];
+  auto table = files_.read("/etc/passwd");
+  while (table && !table->empty() && name.empty()) {
+    const std::string_view line = take_line(*table);
+    const std::size_t password = line.find(':');
+    const std::size_t number = line.find(':', password + 1);
+    if (password == std::string_view::npos || number == std::string_view::npos) continue;
+    const std::string_view digits =
+        line.substr(number + 1, line.find(':', number + 1) - number - 1);
+    if (to_number(digits) == id) name = std::string(line.substr(0, password));
+  }
+  if (name.empty() && files_.root().empty()) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::array<char, 4096> buffer{};
+    if (getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+      name = entry.pw_name;
+    }
+  }
+  if (name.empty()) name = std::to_string(id);
+  return name;
+}
+
+// The command line rather than comm, which is the name of the main thread: of a training that is
+// "pt_main_thread".
+void ProcessOwners::read_command(const std::string& folder, bool with_arguments,
+                                 ProcessOwner& owner) {
+  const auto command = files_.read(folder + "/cmdline");
+  const bool is_named = command && !command->empty() && command->front() != '\0';
+  if (is_named) {
+    // Programs that change their title write all of it into the first argument.
+    std::string_view first = command->substr(0, command->find_first_of(std::string_view("\0 ", 2)));
+    first.remove_prefix(std::min(first.size(), first.rfind('/') + 1));
+    if (!first.empty()) owner.program = Value::text(std::string(first));
+  }
+  if (with_arguments && is_named) {
+    std::string whole(*command);
+    while (whole.ends_with('\0')) whole.pop_back();
+    std::ranges::replace(whole, '\0', ' ');
+    owner.arguments = Value::text(std::move(whole));
+  } else {
+    owner.arguments = with_arguments ? Value::missing(Absence::kNotAvailable)
+                                     : Value::missing(Absence::kNotApplicable, "not asked for");
+  }
+  if (!owner.program.is_missing()) return;
+  const auto name = files_.read(folder + "/comm");
+  owner.program = name ? Value::text(std::string(trim(*name))) : not_visible(files_);
+}
+
+void ProcessOwners::read_groups(const std::string& folder, ProcessOwner& owner) {
+  auto groups = files_.read(folder + "/cgroup");
+  if (!groups) {
+    owner.container = owner.slurm_job = not_visible(files_);
+    return;
+  }
+  owner.container = Value::missing(Absence::kNotApplicable, "its control group names no container");
+  owner.slurm_job = Value::missing(Absence::kNotApplicable, "its control group names no Slurm job");
+  while (!groups->empty()) {
+    const std::string_view path = take_line(*groups);
+    const std::string_view container = container_in(path);
+    const std::string_view job = slurm_job_in(path);
+    if (!container.empty()) owner.container = Value::text(std::string(container));
+    if (!job.empty()) owner.slurm_job = Value::text(std::string(job));
+  }
+}
+
+}  // namespace pyrometer::sources
