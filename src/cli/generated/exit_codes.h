@@ -21,7 +21,7 @@ struct ExitCodeInfo {
 
 inline constexpr std::array<ExitCodeInfo, 4> kExitCodes = {{
     {ExitCode::kOk, "done", "the command did what was asked; damaged input that still held something usable counts as done, with a warning"},
-    {ExitCode::kFailed, "failed", "nothing usable in the input, or an error while running"},
+    {ExitCode::kFailed, "failed", "nothing usable in the input, no GPU that can be read, or an error while running"},
     {ExitCode::kUsage, "usage", "unknown command, unknown option, a value out of range, or a mistake in the config file"},
     {ExitCode::kOutput, "output not written", "the output could not be written in full: disk full, no permission, or a reader that closed the pipe (in that case without a message)"},
 }};
