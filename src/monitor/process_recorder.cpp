@@ -102,9 +102,9 @@ void ProcessRecorder::advance(model::TimeNs now, std::optional<bool> capture) {
   segmenter_.advance(now);
   capture_.forget(last_step_end_ - kLiveSpan);
   const bool on = capture ? *capture : wants_capture(now);
-  // Stacks are sampled while the GPU is watched: what that costs is measured with it.
-  const auto bits =
-      static_cast<std::uint32_t>(on ? ring::kControlStackSampler : ring::kControlCaptureOff);
+  // Stacks are not asked for: the hook's sampler runs when the training thread gives up Python's
+  // lock, and so takes lines that wait in C code for those that compute in Python.
+  const std::uint32_t bits = on ? 0U : static_cast<std::uint32_t>(ring::kControlCaptureOff);
   if (reader_.control() != bits) reader_.set_control(bits);
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);

@@ -164,34 +164,6 @@ for f in (epoch, lambda: step(*data[:8], closure), twice, lambda: model(1), lamb
         print(traceback.format_exc())
 """)
 
-    def test_lines_of_the_program(self):
-        """Where the training thread was, and the lines of a finding about it."""
-        run = self.train(SGD + """
-class Slow(Dataset):
-    def __len__(self):
-        return 160000
-    def __getitem__(self, index):
-        end = time.perf_counter() + 0.001
-        while time.perf_counter() < end:
-            pass
-        return data[index % 64]
-begin = time.monotonic()
-for x, y in DataLoader(Slow(), batch_size=16):
-    optimizer.zero_grad(); loss_of(x, y).backward(); optimizer.step()
-    if time.monotonic() - begin > 6:
-        break
-""")
-        report = run.recording.report()
-        lines = [line for line in report["ranks"][0]["run"]["host_lines"]
-                 if line["phase"] == "input"]
-        # Where the machine is busy a sample takes long, and there are few of them.
-        self.assertGreater(sum(line["samples"] for line in lines), 0)
-        self.assertTrue(lines[0]["line"].startswith("train.py:"), lines)
-        self.assertTrue(lines[0]["line"].endswith("__getitem__"), lines)
-        if sum(line["samples"] for line in lines) >= 20:
-            findings = {finding["id"]: finding for finding in report["findings"]}
-            self.assertIn("train.py:", "".join(findings["input.serial_loader"]["where"]))
-
     def test_generators(self):
         """A loop in a generator, data from a generator, a loader left before its end."""
         run = self.train(SGD + """
