@@ -11,5 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(pyrometer_warnings INTERFACE
     -Wshadow=local -Wconversion -Wno-sign-conversion -Wno-restrict)
 else()
-  target_compile_options(pyrometer_warnings INTERFACE -Wshadow)
+  # Anonymous structs in unions are an extension to clang, and private fields that only a
+  # destructor's owner needs are unused.
+  target_compile_options(pyrometer_warnings INTERFACE
+    -Wshadow -Wno-nested-anon-types -Wno-unused-private-field)
 endif()

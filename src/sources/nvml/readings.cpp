@@ -216,7 +216,7 @@ void read_remapped(DeviceReader& reader) {
 void read_violations(DeviceReader& reader) {
   for (const auto& [metric, policy] : {std::pair(MetricId::kGpuViolationPower, kPolicyPower),
                                        std::pair(MetricId::kGpuViolationThermal, kPolicyThermal)}) {
-    reader.number<std::uint64_t>(metric, 1, [&](std::uint64_t* value) {
+    reader.number<std::uint64_t>(metric, 1, [&, policy = policy](std::uint64_t* value) {
       ViolationTime time{kNoValue64, kNoValue64};
       const Return code = call(reader.api().violation, reader.device().handle, policy, &time);
       *value = time.violation_ns;
@@ -229,7 +229,7 @@ void read_codecs(DeviceReader& reader) {
   for (const auto& [metric, function] :
        {std::pair(MetricId::kGpuUtilEncoder, &Api::encoder_utilization),
         std::pair(MetricId::kGpuUtilDecoder, &Api::decoder_utilization)}) {
-    reader.number<std::uint32_t>(metric, kPercent, [&](std::uint32_t* value) {
+    reader.number<std::uint32_t>(metric, kPercent, [&, function = function](std::uint32_t* value) {
       std::uint32_t period_us = 0;
       return call(reader.api().*function, reader.device().handle, value, &period_us);
     });
