@@ -1,6 +1,6 @@
 # Libraries are Debian's. A development build links them as they come. A relocatable build
 # (PYROMETER_RELOCATABLE) takes the archive where Debian ships one and otherwise bundles the shared
-# object, see install.cmake. fmt, CLI11, nlohmann-json, toml++, tl::expected and xxHash are headers.
+# object, see install.cmake. CLI11, nlohmann-json, toml++, tl::expected and xxHash are headers.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(simdjson REQUIRED)

@@ -37,8 +37,9 @@ if(PYROMETER_RELOCATABLE)
   # simdjson comes as a shared object alone, and needs libstdc++ as one: so there is one libstdc++ in
   # the process, bundled, rather than two.
   find_library(PYROMETER_LIBISAL isal REQUIRED)
+  find_library(PYROMETER_LIBFMT fmt REQUIRED)
   get_target_property(simdjson_file simdjson::simdjson IMPORTED_LOCATION_RELWITHDEBINFO)
-  set(bundled ${PYROMETER_LIBISAL} ${simdjson_file})
+  set(bundled ${PYROMETER_LIBISAL} ${PYROMETER_LIBFMT} ${simdjson_file})
   foreach(name libstdc++.so.6 libgcc_s.so.1)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${name}
       OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

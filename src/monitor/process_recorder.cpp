@@ -211,8 +211,11 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
   RangeRow row;
   row.start = static_cast<std::int64_t>(range.start);
   row.end = static_cast<std::int64_t>(std::max(range.start, range.end));
-  row.a = range.a;
-  row.b = range.b;
+  // A ring is foreign: sums of these must not overflow.
+  constexpr std::int64_t kMost = std::int64_t{1} << 50U;  // bytes, indexes
+  constexpr std::int64_t kMostSamples = 1'000'000'000;    // of one step, as of workers
+  row.a = std::clamp<std::int64_t>(range.a, -1, kMost);
+  row.b = range.b <= kMostSamples ? std::max<std::int64_t>(range.b, -1) : -1;
   row.name = name(range.name);
   row.thread = thread;
   const auto kind = static_cast<std::size_t>(range.kind);
@@ -230,7 +233,10 @@ void ProcessRecorder::note_region(const RangeRow& row) {
   ++total.count;
   total.total += row.end - row.start;
   total.longest = std::max(total.longest, row.end - row.start);
-  if (row.type == RangeType::kCheckpoint && row.a > 0) total.amount += row.a;
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 60U;
+  if (row.type == RangeType::kCheckpoint && row.a > 0 && total.amount < kMostBytes) {
+    total.amount += row.a;
+  }
   if (recording::is_pause(row.type) && row.end - row.start >= kLongPause) {
     writer_.add_range(process_.id, row);
   }
@@ -242,7 +248,9 @@ void ProcessRecorder::on_counter(std::uint32_t, const ring::CounterBody& counter
   if (writer_.names().text(id).starts_with("stack ")) {
     constexpr std::size_t kMostLines = 20'000;
     if (host_lines_.size() < kMostLines || host_lines_.contains(id)) {
-      host_lines_[id] += std::max<std::int64_t>(1, static_cast<std::int64_t>(counter.value));
+      constexpr double kMostSamples = 1'000'000;  // of one second; not a number: none
+      const bool sound = counter.value >= 1 && counter.value <= kMostSamples;
+      host_lines_[id] += sound ? static_cast<std::int64_t>(counter.value) : 1;
     }
     return;
   }

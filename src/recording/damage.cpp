@@ -6,18 +6,18 @@
 #include <fstream>
 #include <system_error>
 
+#include "base/monotonic.h"
+
 namespace pyrometer::recording {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-// Of a monotonic clock: no machine runs for longer, and sums of such times do not overflow.
-constexpr std::int64_t kLatest = std::int64_t{20} * 365 * 24 * 3600 * kSecond;
 // The end is written twice a second; what a process did last may come after it.
 constexpr std::int64_t kSlack = 60 * kSecond;
 
 }  // namespace
 
-Damage::Damage(Database& database) : run_{0, kLatest} {
+Damage::Damage(Database& database) : run_{0, base::kLatestMonotonicNs} {
   auto statement = database.prepare(
       "SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN "
       "('start_ns', 'end_ns') ORDER BY key");
@@ -26,7 +26,9 @@ Damage::Damage(Database& database) : run_{0, kLatest} {
   while (statement->step()) {
     (statement->text(0) == "start_ns" ? told.start : told.end) = statement->integer(1);
   }
-  const auto possible = [](std::int64_t time) { return time > 0 && time <= kLatest; };
+  const auto possible = [](std::int64_t time) {
+    return time > 0 && time <= base::kLatestMonotonicNs;
+  };
   if (possible(told.start)) run_.start = std::max<std::int64_t>(0, told.start - kSlack);
   if (possible(told.end) && told.end >= told.start) run_.end = told.end + kSlack;
 }

@@ -19,14 +19,18 @@ using model::RecordedRun;
 // The causes of a captured step sum to its span: what does not was not written so.
 bool is_step(const model::RecordedStep& step, const Damage& damage) {
   constexpr std::int64_t kMost = 1'000'000'000;  // steps of one row, and samples of one step
+  if (!damage.is_span(step.span.start, step.span.end) || step.count > kMost ||
+      step.samples > kMost || !damage.is_length(step.longest) ||
+      !damage.is_length(step.input_wait)) {
+    return false;
+  }
+  if (!step.captured) return true;
   std::int64_t left = step.span.length();
   for (const model::DurationNs cause : step.causes) {
-    if (step.captured && !damage.is_length(cause)) return false;
-    left -= step.captured ? cause : 0;
+    if (cause < 0 || cause > left) return false;
+    left -= cause;
   }
-  return damage.is_span(step.span.start, step.span.end) && (!step.captured || left == 0) &&
-         step.count <= kMost && step.samples <= kMost && damage.is_length(step.longest) &&
-         damage.is_length(step.input_wait);
+  return left == 0;
 }
 
 Result<void> read_steps(Database& database, std::int64_t process, RecordedRun& run,

@@ -40,7 +40,7 @@ void InternTable::init(void* memory, std::uint32_t slots, std::size_t arena_byte
   context_ = context;
 }
 
-std::uint32_t InternTable::intern(const char* bytes, std::size_t length) {
+std::uint32_t InternTable::intern(const char* bytes, std::size_t length, bool* full) {
   const std::uint32_t hash = hash_bytes(bytes, length);
   std::uint32_t free_slot = 0;
   Entry* entry = find(hash, bytes, length, &free_slot);
@@ -51,6 +51,7 @@ std::uint32_t InternTable::intern(const char* bytes, std::size_t length) {
   if (entry == nullptr) {
     entry = insert(hash, bytes, length);
   }
+  *full = entry == nullptr;
   const std::uint32_t id = entry == nullptr ? 0 : define(*entry);
   unlock();
   return id;

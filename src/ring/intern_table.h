@@ -24,8 +24,9 @@ class InternTable {
             void* context);
 
   // The id of these bytes, from 1 on. 0: there is no room for more, or the definition could not be
-  // written; an id that is returned has been defined before.
-  std::uint32_t intern(const char* bytes, std::size_t length);
+  // written; an id that is returned has been defined before. `full` becomes true in the first case,
+  // of which `Define` does not hear.
+  std::uint32_t intern(const char* bytes, std::size_t length, bool* full);
 
  private:
   struct Entry {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/monotonic.h"
 #include "ring/process_stat.h"
 
 namespace pyrometer::ring {
@@ -41,6 +42,46 @@ Body body_as(const char* bytes) {
   Body body;
   std::memcpy(&body, bytes, sizeof body);
   return body;
+}
+
+bool is_time(std::uint64_t time) {
+  return time <= static_cast<std::uint64_t>(base::kLatestMonotonicNs);
+}
+
+// Whether the times of a record can be times: rings are foreign.
+template <typename Body>
+bool has_times(const char* bytes) {
+  const auto body = body_as<Body>(bytes);
+  if constexpr (requires { body.end; }) {
+    return is_time(body.start) && is_time(body.end);
+  } else {
+    return is_time(body.time);
+  }
+}
+
+bool times_are_sound(RecordType type, const char* body) {
+  switch (type) {
+    case RecordType::kKernel:
+    case RecordType::kCopy:
+    case RecordType::kMemset:
+      return has_times<ActivityBody>(body);
+    case RecordType::kApiCall:
+      return has_times<ApiCallBody>(body);
+    case RecordType::kSync:
+      return has_times<SyncBody>(body);
+    case RecordType::kRange:
+      return has_times<RangeBody>(body);
+    case RecordType::kCounter:
+      return has_times<CounterBody>(body);
+    case RecordType::kInfo:
+      return has_times<InfoBody>(body);
+    case RecordType::kCapture:
+      return has_times<CaptureBody>(body);
+    case RecordType::kLoss:
+      return has_times<LossBody>(body);
+    default:
+      return true;
+  }
 }
 
 // False where the type is none that fits in one slot.
@@ -262,7 +303,7 @@ std::uint32_t Reader::take(RecordSink& sink) {
   if (header.type == RecordType::kString) {
     return take_string(sink, slot);
   }
-  if (header.slots == 1 && deliver(sink, header, body)) {
+  if (header.slots == 1 && times_are_sound(header.type, body) && deliver(sink, header, body)) {
     ++counts_.records;
   } else {
     ++counts_.malformed;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/monotonic.h"
 #include "ring/reader.h"
 #include "ring/writer.h"
 #include "tests/support/ring_records.h"
@@ -176,6 +177,47 @@ TEST(Ring, ManyThreadsLoseNothing) {
   }
   EXPECT_EQ(reader.counts().malformed, 0U);
   EXPECT_EQ(log.undefined_names, 0U);
+}
+
+TEST(Ring, NamesThatFindNoRoomInTheTableAreCounted) {
+  RingFolder folder;
+  CreateError error = CreateError::kNone;
+  Writer* writer = Writer::create(folder.path(), 1024, &error);
+  ASSERT_NE(writer, nullptr);
+  Reader reader = folder.open_only();
+  RecordLog log;
+  std::uint64_t lost = 0;
+  for (int i = 0; i < 200'000 && lost < 10; ++i) {
+    lost += writer->intern_name("a name that no other call has " + std::to_string(i)) == 0 ? 1 : 0;
+    reader.poll(log);
+  }
+  EXPECT_EQ(lost, 10U);
+  EXPECT_EQ(reader.dropped()[static_cast<std::size_t>(RecordType::kString)], lost);
+  EXPECT_EQ(writer->intern_name("a name that no other call has 0"), 1U);
+}
+
+// A recorded process may write anything: what cannot be a time of its clock is not passed on.
+TEST(Ring, ImpossibleTimesAreMalformed) {
+  RingFolder folder;
+  CreateError error = CreateError::kNone;
+  Writer* writer = Writer::create(folder.path(), 64, &error);
+  ASSERT_NE(writer, nullptr);
+  Reader reader = folder.open_only();
+  const auto latest = static_cast<std::uint64_t>(base::kLatestMonotonicNs);
+  writer->write(RecordType::kKernel, 0, ActivityBody{.start = 1, .end = latest});
+  writer->write(RecordType::kKernel, 0, ActivityBody{.start = 1, .end = latest + 1});
+  writer->write(RecordType::kApiCall, 0, ApiCallBody{.start = ~std::uint64_t{0}, .end = 1});
+  writer->write(RecordType::kRange, 0, RangeBody{.start = latest + 1, .end = latest + 2});
+  writer->write(RecordType::kCounter, 0, CounterBody{.time = latest + 1});
+  writer->write(RecordType::kCapture, 0, CaptureBody{.time = latest + 1, .on = 1});
+  writer->write(RecordType::kRange, 0, RangeBody{.start = 5, .end = 6});
+  RecordLog log;
+  reader.poll(log);
+  EXPECT_EQ(log.kernels.size(), 1U);
+  EXPECT_EQ(log.ranges.size(), 1U);
+  EXPECT_TRUE(log.api_calls.empty() && log.counters.empty() && log.captures.empty());
+  EXPECT_EQ(reader.counts().malformed, 5U);
+  EXPECT_EQ(reader.counts().records, 2U);
 }
 
 TEST(Ring, AChildByForkWritesNothing) {

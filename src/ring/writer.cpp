@@ -201,23 +201,38 @@ void Writer::fill_header(std::uint32_t slot_count, std::uint64_t start_ticks) {
 }
 
 std::uint32_t Writer::intern_name(std::string_view name) {
-  if (name.empty() || !live()) {
+  if (name.empty()) {
     return 0;
   }
   if (name.size() <= kMaxStringBytes) {
-    return names_.intern(name.data(), name.size());
+    return intern(names_, RecordType::kString, name.data(), name.size());
   }
   char cut[kMaxStringBytes];
   const std::size_t length = cut_length(name);
   std::memcpy(cut, name.data(), length);
   std::memcpy(cut + length, kCutMark.data(), kCutMark.size());
-  return names_.intern(cut, length + kCutMark.size());
+  return intern(names_, RecordType::kString, cut, length + kCutMark.size());
 }
 
 std::uint32_t Writer::intern_config(const KernelConfigBody& config) {
   char bytes[kConfigBytes];
   std::memcpy(bytes, config.grid, sizeof bytes);
-  return live() ? configs_.intern(bytes, sizeof bytes) : 0;
+  return intern(configs_, RecordType::kKernelConfig, bytes, sizeof bytes);
+}
+
+// A definition that finds no room in the ring counts as dropped there, one that finds none in the
+// table here.
+std::uint32_t Writer::intern(InternTable& table, RecordType type, const char* bytes,
+                             std::size_t length) {
+  if (!live()) {
+    return 0;
+  }
+  bool full = false;
+  const std::uint32_t id = table.intern(bytes, length, &full);
+  if (full) {
+    count_drop(type);
+  }
+  return id;
 }
 
 void Writer::count_drop(RecordType type) {

@@ -70,6 +70,7 @@ class Writer {
   CreateError map_file(int fd, std::uint32_t slot_count);
   void fill_header(std::uint32_t slot_count, std::uint64_t start_ticks);
   bool init_tables();
+  std::uint32_t intern(InternTable& table, RecordType type, const char* bytes, std::size_t length);
   bool reserve(RecordType type, std::uint32_t slots, std::uint64_t* position);
   void publish(std::uint64_t position);
   bool write_bytes(RecordType type, std::uint32_t thread, const void* body, std::size_t size);

@@ -7,9 +7,9 @@
 
 #include "analysis/pass.h"
 #include "analysis/what_if.h"
+#include "cli/common_options.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
-#include "cli/price_range.h"
 #include "cli/progress_line.h"
 #include "cli/values.h"
 #include "importers/importer.h"
@@ -62,24 +62,15 @@ OptionGroup AnalyzeCommand::input_options() {
                            .help = "use N threads; without it, or with 0, one per core",
                            .set = set_whole(threads_, 0, kMostThreads),
                            .tier = Tier::kAdvanced});
-  group.options.push_back({.long_name = "config",
-                           .value = "FILE",
-                           .help = "read defaults from FILE instead of "
-                                   "~/.config/pyrometer/config.toml",
-                           .set = set_text(config_path_),
-                           .completes = Completes::kFiles,
-                           .tier = Tier::kAdvanced});
+  group.options.push_back(config_option(config_path_));
   return group;
 }
 
 OptionGroup AnalyzeCommand::report_options() {
   OptionGroup group{.title = "Report", .options = {}};
-  group.options.push_back(
-      {.long_name = "price",
-       .value = "USD",
-       .help = "price of one GPU for one hour; without it, or "
-               "price_per_gpu_hour in the config file, shares only",
-       .set = set_amount(price_, kLowestPrice, kHighestPrice, std::string(kPriceRange))});
+  group.options.push_back(price_option(price_,
+                                       "price of one GPU for one hour; without it, or "
+                                       "price_per_gpu_hour in the config file, shares only"));
   group.options.push_back({.short_name = 'v',
                            .long_name = "verbose",
                            .help = "show all tables and findings",

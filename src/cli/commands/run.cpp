@@ -13,9 +13,9 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/common_options.h"
 #include "cli/install_paths.h"
 #include "cli/message.h"
-#include "cli/price_range.h"
 #include "cli/values.h"
 #include "monitor/session.h"
 #include "ring/layout.h"
@@ -160,18 +160,8 @@ std::vector<OptionGroup> RunCommand::options() {
                             .long_name = "quiet",
                             .help = "say nothing but errors; the recording is written all the same",
                             .set = set_true(quiet_)});
-  report.options.push_back(
-      {.long_name = "price",
-       .value = "USD",
-       .help = "price of one GPU for one hour",
-       .set = set_amount(price_, kLowestPrice, kHighestPrice, std::string(kPriceRange))});
-  report.options.push_back({.long_name = "config",
-                            .value = "FILE",
-                            .help = "read defaults from FILE instead of "
-                                    "~/.config/pyrometer/config.toml",
-                            .set = set_text(config_path_),
-                            .completes = Completes::kFiles,
-                            .tier = Tier::kAdvanced});
+  report.options.push_back(price_option(price_, "price of one GPU for one hour"));
+  report.options.push_back(config_option(config_path_));
   return {what, recording, report};
 }
 
