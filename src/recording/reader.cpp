@@ -103,12 +103,22 @@ Result<void> expect_plain_tables(Database& database) {
 Result<NameTable> read_names(Database& database, Damage& damage) {
   auto statement = database.prepare("SELECT id, text FROM name ORDER BY id");
   if (!statement) return base::fail(statement.error());
+  // A file has no more names than it has room for rows.
+  constexpr std::int64_t kShortestRow =
+      4;  // bytes: two header bytes each of the row and its record
+  const auto pages = pragma(database, "page_count");
+  if (!pages) return base::fail(pages.error());
+  const auto page_bytes = pragma(database, "page_size");
+  if (!page_bytes) return base::fail(page_bytes.error());
+  const std::int64_t most = *pages * *page_bytes / kShortestRow;
   NameTable names;
   while (statement->step()) {
     // Ids are dense as written; in a damaged file a name may come twice or be missing.
     const std::int64_t id = statement->integer(0);
-    constexpr std::int64_t kMost = 10'000'000;
-    if (id < 1 || id > kMost) continue;
+    if (id < 1 || id > most) {
+      damage.row("name");
+      continue;
+    }
     while (static_cast<std::int64_t>(names.size()) < id) {
       (void)names.intern("(lost name " + std::to_string(names.size()) + ")");
     }

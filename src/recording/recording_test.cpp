@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -353,6 +355,46 @@ TEST_F(DamagedRecording, LosesTheStepsOfRowsThatCannotBe) {
   const auto none = read_recording(path());
   ASSERT_FALSE(none.has_value());
   EXPECT_THAT(none.error().message, HasSubstr("no step of the recording can be read whole"));
+}
+
+// Ten million names to make room for would take a gigabyte.
+TEST_F(DamagedRecording, MakesNoRoomForNamesThatTheFileCannotHold) {
+  change(path(), "UPDATE name SET id = 9999999 WHERE id = 2");
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value());
+  const model::RankTimeline& rank = timeline->ranks.front();
+  EXPECT_LT(rank.names.size(), 1000U);
+  const auto& counters = rank.stats.counters();
+  EXPECT_TRUE(std::any_of(counters.begin(), counters.end(),
+                          [](const auto& one) { return one.kind == "impossible_name"; }));
+}
+
+// Steps in a row of which no sum may overflow.
+TEST_F(Recording, LeavesOutStepsThatCannotBe) {
+  const auto writer = create(path());
+  writer->put_process({.id = 1, .pid = 42, .start = 600, .program = "python"});
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+  model::RecordedStep step;
+  step.count = 1;
+  step.device = 0;
+  step.captured = true;
+  step.span = {1000, 2000};
+  step.longest = 1000;
+  step.causes[0] = 1000;
+  writer->add_step(1, step);
+  step.causes[0] = step.causes[1] = kHuge / 2;  // their sum overflows
+  writer->add_step(1, step);
+  step.causes = {};
+  step.causes[0] = 999;  // does not add up
+  writer->add_step(1, step);
+  step.causes[0] = 1000;
+  step.span = {2000, std::numeric_limits<std::int64_t>::min()};
+  writer->add_step(1, step);
+  writer->finish();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  EXPECT_EQ(timeline->ranks.front().run->steps.size(), 1U);
+  EXPECT_TRUE(timeline->ranks.front().stats.lost_data());
 }
 
 // It could compute without end.
