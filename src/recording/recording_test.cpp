@@ -397,6 +397,15 @@ TEST_F(Recording, LeavesOutStepsThatCannotBe) {
   EXPECT_TRUE(timeline->ranks.front().stats.lost_data());
 }
 
+TEST_F(DamagedRecording, TakesAnyThreadId) {
+  change(path(),
+         "UPDATE api_call SET thread = 4294967295; UPDATE host_range SET thread = 4294967295");
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value());
+  ASSERT_EQ(timeline->ranks.front().threads.size(), 1U);
+  EXPECT_EQ(timeline->ranks.front().threads[0].tid, "4294967295");
+}
+
 // It could compute without end.
 TEST_F(DamagedRecording, RefusesAView) {
   change(path(), "DROP TABLE sample; CREATE VIEW sample AS SELECT 1 AS metric");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -252,7 +253,7 @@ class Assembler {
   CorrelationSet kept_;  // correlations of kept activities
   std::pair<std::uint32_t, std::int32_t> last_config_key_{0, -1};
   model::Index last_config_ = model::kNone;
-  std::uint32_t last_tid_ = 0xFFFFFFFFU;
+  std::optional<std::uint32_t> last_tid_;
   model::ThreadId last_thread_ = 0;
 };
 
