@@ -1,6 +1,8 @@
 pyrometer_test(readout_test
   SOURCES
+    src/readout/board_test.cpp
     src/readout/csv_test.cpp
+    src/readout/live_test.cpp
     src/readout/snapshot_test.cpp
     src/readout/text_test.cpp
   LIBS pyrometer_readout)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "readout/board.h"
 #include "readout/depth.h"
 #include "readout/snapshot.h"
 #include "sources/nvml/nvml_source.h"
@@ -24,19 +25,25 @@ struct CollectorOptions {
 class Collector {
  public:
   explicit Collector(CollectorOptions options);
+  ~Collector();
 
   // Never fails: what is wrong stands in the snapshot. After a failure the next look starts anew.
   [[nodiscard]] Snapshot look();
 
  private:
-  [[nodiscard]] base::Result<void> sample(sources::Batch& batch);
-  void fill(const sources::Batch& batch, Snapshot& snapshot);
+  struct Lane {
+    std::unique_ptr<sources::Source> source;
+    bool is_started = false;
+    bool is_identified = false;  // has said what its devices are, since it was started
+  };
+  [[nodiscard]] base::Result<void> sample(Lane& lane);
+  [[nodiscard]] base::Result<void> take_group(Lane& lane, std::size_t group);
 
   CollectorOptions options_;
-  sources::nvml::NvmlSource source_;
+  std::vector<Lane> lanes_;
+  Board board_;
   sources::ProcessOwners owners_;
   std::string host_;
-  bool is_started_ = false;
 };
 
 }  // namespace pyrometer::readout
