@@ -6,3 +6,7 @@ target_link_options(sources_dump PRIVATE -static-libstdc++ -static-libgcc -Wl,--
 # What the monitor's side of a recording costs, per record and as a share of a core.
 add_executable(recorder_bench ${PROJECT_SOURCE_DIR}/bench/monitor/recorder_bench.cpp)
 target_link_libraries(recorder_bench PRIVATE pyrometer_monitor pyrometer_warnings)
+
+# What `pyrometer stat` is measured against by stat_speed.py.
+add_executable(bare_nvml ${PROJECT_SOURCE_DIR}/bench/monitor/bare_nvml.cpp)
+target_link_libraries(bare_nvml PRIVATE pyrometer_warnings ${CMAKE_DL_LIBS})
