@@ -14,6 +14,8 @@ Depth depth_for(MetricId metric) {
     case MetricId::kGpuPcieRx:
     case MetricId::kGpuNvlinkTx:
     case MetricId::kGpuNvlinkRx:
+    case MetricId::kGpuXgmiTx:
+    case MetricId::kGpuXgmiRx:
       return Depth::kTwice;
     case MetricId::kGpuUtilEncoder:
     case MetricId::kGpuUtilDecoder:

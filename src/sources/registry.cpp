@@ -1,14 +1,31 @@
 #include "sources/nvml/nvml_source.h"
 #include "sources/procfs/host_source.h"
 #include "sources/procfs/process_source.h"
+#include "sources/replay/scripted_source.h"
 #include "sources/source.h"
 
 namespace pyrometer::sources {
 
-std::vector<std::unique_ptr<Source>> make_sources(const SourceOptions& options) {
+std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& options) {
   std::vector<std::unique_ptr<Source>> sources;
+  if (options.demo != nullptr) {
+    sources.push_back(std::make_unique<replay::ScriptedSource>(
+        replay::ScriptedOptions{.script = *options.demo,
+                                .devices = options.gpus,
+                                .identify_always = options.identify_always}));
+    return sources;
+  }
   sources.push_back(std::make_unique<nvml::NvmlSource>(
-      nvml::NvmlOptions{.root = options.root, .devices = options.gpus}));
+      nvml::NvmlOptions{.root = options.root,
+                        .devices = options.gpus,
+                        .brief = options.brief,
+                        .may_block = options.may_block,
+                        .identify_always = options.identify_always}));
+  return sources;
+}
+
+std::vector<std::unique_ptr<Source>> make_sources(const SourceOptions& options) {
+  std::vector<std::unique_ptr<Source>> sources = make_gpu_sources(options);
   sources.push_back(std::make_unique<HostSource>(options.root, options.root_pid));
   if (options.root_pid > 0) {
     sources.push_back(

@@ -15,6 +15,10 @@
 
 namespace pyrometer::sources {
 
+namespace replay {
+struct Script;  // sources/replay/script.h
+}
+
 // Metrics that are read together, and how often.
 struct Group {
   std::string_view name;            // "fast", "slow", "once"
@@ -75,9 +79,25 @@ struct SourceOptions {
   // GPUs to read: UUIDs ("GPU-…", "MIG-…"), PCI addresses or the driver's numbers; empty: all.
   std::vector<std::string> gpus;
   int reaper_pid = -1;  // orphans of this process belong to the tree (PR_SET_CHILD_SUBREAPER)
+
+  // Of GPUs. For one look instead of a watch: `brief` leaves out the calls that take milliseconds.
+  bool brief = false;
+  bool may_block = true;  // calls that measure for some 20 ms may be made
+  // Sampling "once" says what every device is each time, not only of those that are new.
+  bool identify_always = false;
+  // Not null: this made-up fleet instead of the machine's GPUs. Shared since options are copied.
+  std::shared_ptr<const replay::Script> demo;
 };
+
+// Subject::device begins here for GPUs of other makers than NVIDIA, so that numbers of different
+// sources never meet.
+inline constexpr std::int32_t kFirstAmdDevice = 1000;
+inline constexpr std::int32_t kFirstAscendDevice = 2000;
 
 // The sources that these options ask for, in the order of the registry.
 [[nodiscard]] std::vector<std::unique_ptr<Source>> make_sources(const SourceOptions& options);
+// Those of GPUs alone. NVML is among them also where no NVIDIA GPU is: its error says why. All have
+// the groups "fast", "slow" and "once", in this order.
+[[nodiscard]] std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& options);
 
 }  // namespace pyrometer::sources

@@ -10,6 +10,7 @@ namespace pyrometer::sources {
 enum class MetricId : std::uint16_t {
   kGpuIndex,
   kGpuName,
+  kGpuVendor,
   kGpuUuid,
   kGpuPciId,
   kGpuParentUuid,
@@ -19,6 +20,7 @@ enum class MetricId : std::uint16_t {
   kGpuMigEnabled,
   kGpuMigInstances,
   kGpuDriverVersion,
+  kGpuFirmwareVersion,
   kGpuNvmlVersion,
   kGpuCudaVersion,
   kGpuComputeCapability,
@@ -50,6 +52,8 @@ enum class MetricId : std::uint16_t {
   kGpuMemoryUsed,
   kGpuMemoryFree,
   kGpuMemoryReserved,
+  kGpuSharedMemoryTotal,
+  kGpuSharedMemoryUsed,
   kGpuClockSm,
   kGpuClockMemory,
   kGpuClockVideo,
@@ -63,6 +67,7 @@ enum class MetricId : std::uint16_t {
   kGpuEnergy,
   kGpuEnergyPolled,
   kGpuTemperature,
+  kGpuTemperatureHotspot,
   kGpuTemperatureMemory,
   kGpuTemperatureSlowdown,
   kGpuFan,
@@ -89,6 +94,10 @@ enum class MetricId : std::uint16_t {
   kGpuNvlinkRx,
   kGpuNvlinkActive,
   kGpuNvlinkDown,
+  kGpuXgmiTx,
+  kGpuXgmiRx,
+  kGpuHealth,
+  kGpuErrorCodes,
   kGpuEccVolatileCorrected,
   kGpuEccVolatileUncorrected,
   kGpuEccAggregateCorrected,
@@ -99,6 +108,7 @@ enum class MetricId : std::uint16_t {
   kGpuRemapFailed,
   kGpuXid,
   kGpuProcessMemory,
+  kGpuProcessSharedMemory,
   kGpuProcessUtil,
   kGpuProcessCompute,
   kGpuProcessName,
@@ -202,7 +212,7 @@ enum class MetricId : std::uint16_t {
   kMonitorRound,
 };
 
-inline constexpr std::size_t kMetricCount = 192;
+inline constexpr std::size_t kMetricCount = 202;
 
 // What a metric is about.
 enum class Scope : std::uint8_t { kDevice, kDeviceProcess, kHost, kCore, kDisk, kNetwork, kNuma, kCgroup, kTree, kProcess, kMonitor };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sources/device_choice.h"
 #include "sources/nvml/nvml_errors.h"
 #include "sources/pci.h"
 
@@ -74,14 +75,10 @@ void add_instances(const Api& api, const Device& gpu, const MigState& mig,
 }  // namespace
 
 bool is_wanted(const std::vector<std::string>& wanted, const Device& device) {
-  if (wanted.empty()) return true;
-  return std::ranges::any_of(wanted, [&](const std::string& text) {
-    if (text.empty()) return false;
-    if (device.is_mig) return text.starts_with("MIG-") && device.uuid.starts_with(text);
-    if (text.starts_with("GPU-")) return device.uuid.starts_with(text);
-    if (text.find(':') != std::string::npos) return device.pci_id == kernel_pci_address(text);
-    return text == std::to_string(device.index);
-  });
+  return is_chosen(wanted, {.index = device.index,
+                            .uuid = device.uuid,
+                            .pci_id = device.pci_id,
+                            .is_mig = device.is_mig});
 }
 
 std::int32_t DeviceNumbers::number_of(const Device& device) {

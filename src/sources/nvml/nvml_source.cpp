@@ -142,6 +142,7 @@ base::Result<void> NvmlSource::sample(std::size_t group, Batch& batch) {
       const std::int64_t now = monotonic_ns();
       batch.put(MetricId::kGpuIndex, device.subject, now, Value::number(device.index));
       batch.put(MetricId::kGpuPciId, device.subject, now, Value::text(device.pci_id));
+      batch.put(MetricId::kGpuVendor, device.subject, now, Value::text("NVIDIA"));
     }
     return wait_for_wakeup(batch);
   }

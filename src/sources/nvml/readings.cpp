@@ -384,6 +384,7 @@ void read_once(DeviceReader& reader) {
   known(MetricId::kGpuUuid, device.uuid);
   known(MetricId::kGpuPciId, device.pci_id);
   reader.put(MetricId::kGpuIndex, Value::number(device.index));
+  reader.put(MetricId::kGpuVendor, Value::text("NVIDIA"));
   read_system(reader);
   if (device.is_lost || device.is_asleep) return;
   reader.text(MetricId::kGpuName, [&](char* text, std::uint32_t size) {
