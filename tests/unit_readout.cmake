@@ -7,7 +7,9 @@ pyrometer_test(readout_test
     src/readout/text_test.cpp
   LIBS pyrometer_readout)
 pyrometer_test(field_list_test
-  SOURCES src/cli/field_list_test.cpp
+  SOURCES
+    src/cli/field_list_test.cpp
+    src/cli/recorded_rows_test.cpp
   LIBS pyrometer_cli)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME stat.schema
