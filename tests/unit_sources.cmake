@@ -31,3 +31,9 @@ pyrometer_test(sources_test
     src/sources/replay/recorded_source_test.cpp
     src/sources/replay/scripted_source_test.cpp
   LIBS pyrometer_sources)
+
+add_library(rocm_smi_stub SHARED ${PROJECT_SOURCE_DIR}/tests/stubs/rocm_smi/functions.cpp)
+target_link_libraries(rocm_smi_stub PRIVATE pyrometer_warnings)
+pyrometer_test(amd_test SOURCES src/sources/amd/amd_source_test.cpp LIBS pyrometer_sources ${CMAKE_DL_LIBS})
+target_compile_definitions(amd_test PRIVATE PYROMETER_STUB_RSMI_PATH="$<TARGET_FILE:rocm_smi_stub>")
+add_dependencies(amd_test rocm_smi_stub)

@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "sources/amd/amd_source.h"
 #include "sources/nvml/nvml_source.h"
 #include "sources/procfs/host_source.h"
 #include "sources/procfs/process_source.h"
@@ -21,6 +24,14 @@ std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& optio
                         .brief = options.brief,
                         .may_block = options.may_block,
                         .identify_always = options.identify_always}));
+  if (amd::has_amd_gpu(options.root)) {
+    amd::AmdOptions amd{.root = options.root,
+                        .devices = options.gpus,
+                        .brief = options.brief,
+                        .identify_always = options.identify_always};
+    if (!options.root.empty()) amd.open = nullptr;
+    sources.push_back(std::make_unique<amd::AmdSource>(std::move(amd)));
+  }
   return sources;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sources/nvml/nvml_api.h"
+#include "sources/polled_energy.h"
 #include "sources/rate.h"
 #include "sources/source.h"
 
@@ -49,9 +50,7 @@ struct Device {
   Gap xid_gap{Absence::kNotSupported, "the driver reports no Xid errors here"};
   std::uint64_t last_xid = 0;            // 0: none
   std::uint64_t process_samples_us = 0;  // the driver's time of the last one seen
-  double power_watts = -1;               // of the last fast round; -1: none
-  std::int64_t power_ns = 0;
-  double joules = 0;
+  PolledEnergy energy;
 };
 
 // Asks the driver and files each answer as a reading of one device. Whatever happens, a call that

@@ -112,7 +112,7 @@ void NvmlSource::adopt(DeviceList list) {
     const auto old = std::ranges::find(before, device.subject.device,
                                        [](const Device& d) { return d.subject.device; });
     if (old != before.end()) {
-      device.joules = old->joules;
+      device.energy.joules = old->energy.joules;
       device.last_xid = old->last_xid;
       before.erase(old);
     }

@@ -10,7 +10,6 @@ constexpr Gap kNotInMig{Absence::kNotSupported, "the driver does not measure it 
 constexpr double kPercent = 0.01;
 constexpr double kMilli = 1e-3;
 constexpr std::uint32_t kPstateUnknown = 32;
-constexpr std::int64_t kLongestPowerGap = 10'000'000'000;
 
 void read_utilization(DeviceReader& reader) {
   if (reader.device().is_mig) {
@@ -90,15 +89,6 @@ void read_memory(DeviceReader& reader) {
   file(MetricId::kGpuMemoryReserved, answer.reserved);
 }
 
-void add_energy(Device& device, double watts, std::int64_t now) {
-  const std::int64_t elapsed = now - device.power_ns;
-  if (device.power_watts >= 0 && elapsed <= kLongestPowerGap) {
-    device.joules += (device.power_watts + watts) / 2 * static_cast<double>(elapsed) * 1e-9;
-  }
-  device.power_watts = watts;
-  device.power_ns = now;
-}
-
 void read_power(DeviceReader& reader) {
   if (!reader.may_ask(MetricId::kGpuPower)) return;
   Device& device = reader.device();
@@ -117,11 +107,11 @@ void read_power(DeviceReader& reader) {
       reader.finish(MetricId::kGpuPower, code,
                     code == kSuccess ? std::optional(milliwatts * kMilli) : std::nullopt);
   if (!watts) {
-    device.power_watts = -1;
+    device.energy.interrupt();
     return;
   }
-  add_energy(device, *watts, monotonic_ns());
-  reader.put(MetricId::kGpuEnergyPolled, Value::number(device.joules));
+  device.energy.add(*watts, monotonic_ns());
+  reader.put(MetricId::kGpuEnergyPolled, Value::number(device.energy.joules));
 }
 
 void read_throttling(DeviceReader& reader) {

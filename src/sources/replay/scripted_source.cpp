@@ -15,7 +15,6 @@ enum : std::size_t { kFastGroup, kSlowGroup, kOnceGroup };
 constexpr double kGiB = 1073741824;
 constexpr double kReservedGib = 0.6;
 constexpr double kCrowdGib = 0.004;  // of each process of a crowd
-constexpr std::int64_t kLongestPowerGap = 10'000'000'000;
 
 std::string pci_of(int gpu) {
   static constexpr std::string_view kDigits = "0123456789abcdef";
@@ -302,12 +301,8 @@ void ScriptedSource::sample_whole(Gpu& gpu, std::size_t group, const Look& look,
     double watts = 0;
     look.board(has_mig, watts);
     look.memory(used, look.script().memory_gib);
-    const std::int64_t elapsed = look.now_ns - gpu.polled_ns;
-    if (gpu.polled_ns != 0 && elapsed <= kLongestPowerGap) {
-      gpu.polled_joules += watts * static_cast<double>(elapsed) * 1e-9;
-    }
-    gpu.polled_ns = look.now_ns;
-    look.number(MetricId::kGpuEnergyPolled, gpu.polled_joules);
+    gpu.energy.add(watts, look.now_ns);
+    look.number(MetricId::kGpuEnergyPolled, gpu.energy.joules);
     return;
   }
   look.slow();

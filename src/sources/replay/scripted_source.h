@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sources/polled_energy.h"
 #include "sources/replay/fleet.h"
 #include "sources/source.h"
 
@@ -36,8 +37,7 @@ class ScriptedSource final : public Source {
     bool was_lost = false;
     int xids = 0;
     int mig_set = -1;  // that was told of
-    std::int64_t polled_ns = 0;
-    double polled_joules = 0;
+    PolledEnergy energy;
   };
   // One look at one GPU or instance.
   struct Look;
