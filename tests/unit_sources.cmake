@@ -37,3 +37,11 @@ target_link_libraries(rocm_smi_stub PRIVATE pyrometer_warnings)
 pyrometer_test(amd_test SOURCES src/sources/amd/amd_source_test.cpp LIBS pyrometer_sources ${CMAKE_DL_LIBS})
 target_compile_definitions(amd_test PRIVATE PYROMETER_STUB_RSMI_PATH="$<TARGET_FILE:rocm_smi_stub>")
 add_dependencies(amd_test rocm_smi_stub)
+
+add_library(dcmi_stub SHARED ${PROJECT_SOURCE_DIR}/tests/stubs/dcmi/functions.cpp)
+target_link_libraries(dcmi_stub PRIVATE pyrometer_warnings)
+pyrometer_test(ascend_test
+  SOURCES src/sources/ascend/ascend_source_test.cpp
+  LIBS pyrometer_sources ${CMAKE_DL_LIBS})
+target_compile_definitions(ascend_test PRIVATE PYROMETER_STUB_DCMI_PATH="$<TARGET_FILE:dcmi_stub>")
+add_dependencies(ascend_test dcmi_stub)

@@ -87,7 +87,7 @@ std::vector<ThrottleWord> throttled_by(const Device& device) {
 }
 
 bool is_called(const Device& device, std::string_view wanted) {
-  if (wanted.starts_with("GPU-") || wanted.starts_with("MIG-")) {
+  if (wanted.starts_with("GPU-") || wanted.starts_with("MIG-") || wanted.starts_with("NPU-")) {
     return text_of(device, MetricId::kGpuUuid).starts_with(wanted);
   }
   if (device.is_mig) return false;

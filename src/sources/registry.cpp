@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "sources/amd/amd_source.h"
+#include "sources/ascend/ascend_source.h"
 #include "sources/nvml/nvml_source.h"
 #include "sources/procfs/host_source.h"
 #include "sources/procfs/process_source.h"
@@ -31,6 +32,13 @@ std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& optio
                         .identify_always = options.identify_always};
     if (!options.root.empty()) amd.open = nullptr;
     sources.push_back(std::make_unique<amd::AmdSource>(std::move(amd)));
+  }
+  if (ascend::has_ascend(options.root)) {
+    sources.push_back(std::make_unique<ascend::AscendSource>(
+        ascend::AscendOptions{.root = options.root,
+                              .devices = options.gpus,
+                              .brief = options.brief,
+                              .identify_always = options.identify_always}));
   }
   return sources;
 }

@@ -24,7 +24,8 @@ std::string parse_gpus(const std::string& text, std::vector<std::string>& gpus) 
     const bool is_number =
         !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
     const auto colons = std::ranges::count(word, ':');
-    if (!is_number && colons == 0 && !word.starts_with("GPU-") && !word.starts_with("MIG-")) {
+    if (!is_number && colons == 0 && !word.starts_with("GPU-") && !word.starts_with("MIG-") &&
+        !word.starts_with("NPU-")) {
       return "is no GPU: give numbers, UUIDs or PCI addresses, separated by commas";
     }
     if (colons == 1) word.insert(0, "0000:");
