@@ -13,7 +13,10 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_program(PYROMETER_CCACHE ccache)
 if(PYROMETER_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PYROMETER_CCACHE})
+  # With precompiled headers it keeps what it compiles only if macros of the command line and of time
+  # may differ from those of the header; CMake rebuilds the header when the former change.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${PYROMETER_CCACHE})
 endif()
 if(PYROMETER_RELOCATABLE)
   # Code and data that nothing uses (most of libarchive) stay out of the binary.

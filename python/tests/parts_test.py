@@ -32,10 +32,12 @@ print(os.path.getsize("first.pt"), os.path.getsize("model.pt"), os.path.getsize(
         records, sizes = result.records, list(map(int, result.out.split()))
         self.assert_no_part_off(records)
         found = records.of("checkpoint")
-        self.assertEqual([c.name for c in found], ["torch.save"] * 4 + ["torch.load"] * 2)
+        self.assertEqual([c.name for c in found[:6]], ["torch.save"] * 4 + ["torch.load"] * 2)
+        # Pickling a storage saves it; that counts where it takes long enough.
+        self.assertLessEqual({c.name for c in found[6:]}, {"torch.save", "torch.load"})
         self.assertEqual([c.a for c in found][:3], sizes)
         self.assertGreater(found[3].a, 0)
-        self.assertEqual([c.a for c in found][4:], [-1, -1])
+        self.assertEqual([c.a for c in found][4:6], [-1, -1])
 
     def test_models_remain_what_they_were(self):
         self.run_program(SMALL + """

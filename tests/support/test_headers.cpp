@@ -1,0 +1,1 @@
+// Has nothing of its own: CMake precompiles headers for a target that has a source.
