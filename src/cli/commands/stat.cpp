@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/common_options.h"
 #include "cli/field_list.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
@@ -16,31 +17,6 @@ namespace {
 
 constexpr double kShortestPeriod = 0.1;
 constexpr double kLongestPeriod = 86400;
-
-// Numbers, UUIDs or their beginnings, PCI addresses.
-std::string parse_gpus(const std::string& text, std::vector<std::string>& gpus) {
-  gpus.clear();
-  for (std::string& word : split_list(text)) {
-    const bool is_number =
-        !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-    const auto colons = std::ranges::count(word, ':');
-    if (!is_number && colons == 0 && !word.starts_with("GPU-") && !word.starts_with("MIG-") &&
-        !word.starts_with("NPU-")) {
-      return "is no GPU: give numbers, UUIDs or PCI addresses, separated by commas";
-    }
-    if (colons == 1) word.insert(0, "0000:");
-    gpus.push_back(std::move(word));
-  }
-  return {};
-}
-
-Setter set_root(std::string& target) {
-  return [&target](const std::string& value) {
-    target = value;
-    while (target.ends_with('/')) target.pop_back();
-    return std::string{value.empty() ? "is empty" : ""};
-  };
-}
 
 }  // namespace
 
@@ -62,12 +38,7 @@ std::vector<Example> StatCommand::examples() const {
 
 OptionGroup StatCommand::reading_options() {
   OptionGroup group{.title = "What to read", .options = {}};
-  group.options.push_back({.short_name = 'i',
-                           .long_name = "gpu",
-                           .value = "GPUS",
-                           .help = "only these: numbers, UUIDs or their beginnings, PCI addresses, "
-                                   "separated by commas",
-                           .set = [this](const std::string& v) { return parse_gpus(v, gpus_); }});
+  group.options.push_back(gpu_option(gpus_));
   const auto set_fields = [this](const std::string& value) {
     const std::string wrong = parse_field_list(value, fields_);
     return wrong.empty() ? wrong : "is no list of fields: " + wrong;
@@ -85,16 +56,8 @@ OptionGroup StatCommand::reading_options() {
   group.options.push_back({.long_name = "list-fields",
                            .help = "show all fields with their meaning",
                            .set = set_true(list_fields_)});
-  group.options.push_back({.long_name = "args",
-                           .help = "show the arguments of processes, which may hold secrets",
-                           .set = set_true(arguments_)});
-  group.options.push_back({.long_name = "root",
-                           .value = "DIR",
-                           .help = "read /proc, /sys and /etc/passwd below DIR: for a container "
-                                   "that has the host's there",
-                           .set = set_root(root_),
-                           .completes = Completes::kFiles,
-                           .tier = Tier::kAdvanced});
+  group.options.push_back(arguments_option(arguments_));
+  group.options.push_back(root_option(root_));
   return group;
 }
 
