@@ -31,7 +31,7 @@ struct Option {
   std::vector<std::string> words;  // the only values allowed, with kWords
   Tier tier = Tier::kBasic;
   bool required = false;
-  bool repeats = false;  // takes any number of values (positional arguments only)
+  bool repeats = false;  // may be given any number of times; else the last one counts
 
   [[nodiscard]] bool positional() const { return long_name.empty(); }
   [[nodiscard]] bool is_switch() const { return !positional() && value.empty(); }

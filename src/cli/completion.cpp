@@ -131,7 +131,7 @@ std::string zsh_option(const Option& option) {
   const std::string help = "[" + escaped(option.help, ":[]\\", '\\') + "]" +
                            (option.is_switch() ? "" : zsh_value(option));
   const std::string name = "--" + option.long_name;
-  if (option.short_name == 0) return single_quoted(name + help);
+  if (option.short_name == 0) return single_quoted((option.repeats ? "*" : "") + name + help);
   const std::string letter{'-', option.short_name};
   return single_quoted("(" + letter + " " + name + ")") + "{" + letter + "," + name + "}" +
          single_quoted(help);

@@ -70,6 +70,13 @@ void declare(CLI::App& app, const OptionGroup& group) {
           [option](const std::vector<std::string>& values) { apply(option, values); });
       continue;
     }
+    if (option.repeats) {
+      app.add_option_function<std::vector<std::string>>(
+             cli11_names(option),
+             [option](const std::vector<std::string>& values) { apply(option, values); })
+          ->allow_extra_args(false);  // one value each time
+      continue;
+    }
     // Exactly one value, so that what follows it stays a positional argument. Of
     // `--width 80 --width 90` the last one counts, as with most tools.
     app.add_option_function<std::string>(
