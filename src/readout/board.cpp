@@ -117,6 +117,7 @@ void Board::take(const sources::Batch& batch) {
   }
   for (const std::int32_t number : told) {
     Device& device = devices_.at({source, number});
+    device.source = batch.source;
     settle(device);
     drop_what_has_passed(device);
   }

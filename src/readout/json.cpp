@@ -47,13 +47,12 @@ void write_missing(JsonWriter& json, const Named& values, JsonLayout layout) {
   json.end_object();
 }
 
-void write_process(JsonWriter& json, const Process& process, JsonLayout layout) {
+void write_process_members(JsonWriter& json, const Process& process) {
   const sources::ProcessOwner& owner = process.owner;
   const Named values = {{"user", &owner.user},           {"program", &owner.program},
                         {"arguments", &owner.arguments}, {"container", &owner.container},
                         {"slurm_job", &owner.slurm_job}, {"memory_bytes", &process.memory},
                         {"util", &process.util}};
-  json.begin_object(layout);
   json.member("pid", process.pid);
   json.member("kind", process.computes ? "compute" : "graphics");
   for (const auto& [name, value] : values) {
@@ -61,6 +60,29 @@ void write_process(JsonWriter& json, const Process& process, JsonLayout layout) 
     write_value(json, *value);
   }
   write_missing(json, values, JsonLayout::kInline);
+}
+
+void write_process(JsonWriter& json, const Process& process, JsonLayout layout) {
+  json.begin_object(layout);
+  write_process_members(json, process);
+  json.end_object();
+}
+
+void write_tool(JsonWriter& json) {
+  json.key("tool");
+  json.begin_object(JsonLayout::kInline);
+  json.member("name", "pyrometer");
+  json.member("version", base::version());
+  json.end_object();
+}
+
+// Null where there is none.
+void write_problem(JsonWriter& json, const Snapshot& snapshot, JsonLayout layout) {
+  json.key("problem");
+  if (!snapshot.problem) return json.null();
+  json.begin_object(layout);
+  json.member("message", snapshot.problem->message);
+  json.member("advice", snapshot.problem->advice);
   json.end_object();
 }
 
@@ -107,25 +129,38 @@ bool write_json(const Snapshot& snapshot, JsonLayout layout, const base::TextSin
   JsonWriter json(sink);
   json.begin_object(layout);
   json.member("schema", "pyrometer.stat/1");
-  json.key("tool");
-  json.begin_object(JsonLayout::kInline);
-  json.member("name", "pyrometer");
-  json.member("version", base::version());
-  json.end_object();
+  write_tool(json);
   json.member("time", utc_text(snapshot.unix_ms));
   json.member("host", snapshot.host);
-  json.key("problem");
-  if (snapshot.problem) {
-    json.begin_object(layout);
-    json.member("message", snapshot.problem->message);
-    json.member("advice", snapshot.problem->advice);
-    json.end_object();
-  } else {
-    json.null();
-  }
+  write_problem(json, snapshot, layout);
   json.key("devices");
   json.begin_array(layout);
   for (const Device& device : snapshot.devices) write_device(json, device, layout);
+  json.end_array();
+  json.end_object();
+  return json.finish();
+}
+
+bool write_processes_json(const Snapshot& snapshot, const base::TextSink& sink) {
+  JsonWriter json(sink);
+  json.begin_object();
+  json.member("schema", "pyrometer.processes/1");
+  write_tool(json);
+  json.member("time", utc_text(snapshot.unix_ms));
+  json.member("host", snapshot.host);
+  write_problem(json, snapshot, JsonLayout::kLines);
+  json.key("processes");
+  json.begin_array();
+  for (const Device& device : snapshot.devices) {
+    for (const Process& process : device.processes) {
+      json.begin_object(JsonLayout::kInline);
+      json.member("gpu", label_of(device));
+      json.key("uuid");
+      write_value(json, value_of(device, MetricId::kGpuUuid));
+      write_process_members(json, process);
+      json.end_object();
+    }
+  }
   json.end_array();
   json.end_object();
   return json.finish();

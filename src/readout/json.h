@@ -11,4 +11,7 @@ namespace pyrometer::readout {
 [[nodiscard]] bool write_json(const Snapshot& snapshot, base::JsonLayout layout,
                               const base::TextSink& sink);
 
+// The processes of all devices as rows of one table: docs/reference/processes.schema.json.
+[[nodiscard]] bool write_processes_json(const Snapshot& snapshot, const base::TextSink& sink);
+
 }  // namespace pyrometer::readout

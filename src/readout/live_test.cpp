@@ -97,6 +97,7 @@ TEST_F(LiveTest, KeepsASnapshotFresh) {
   ASSERT_TRUE(live_->start());
   const LiveView first = wait_for_devices(1);
   EXPECT_EQ(text_of(first.snapshot->devices[0], MetricId::kGpuUuid), "GPU-1");
+  EXPECT_EQ(first.snapshot->devices[0].source, "scripted");
   ASSERT_FALSE(first.events.empty());
   EXPECT_EQ(first.events[0].kind, sources::EventKind::kDeviceFound);
   EXPECT_EQ(first.events[0].device_uuid, "GPU-1");

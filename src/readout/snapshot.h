@@ -33,6 +33,7 @@ struct Device {
   std::vector<Process> processes;    // by process id
   DeviceState state = DeviceState::kOk;
   bool is_mig = false;
+  std::string source;  // name of the source that told of it
 };
 
 struct Snapshot {
