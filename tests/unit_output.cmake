@@ -23,6 +23,7 @@ pyrometer_test(output_test
     src/cost/price_test.cpp
     src/output/code_lines_test.cpp
     src/output/display_test.cpp
+    src/output/exposition_test.cpp
     src/output/page_test.cpp
     src/output/report_test.cpp
     src/output/units_test.cpp
