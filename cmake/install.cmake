@@ -11,7 +11,7 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/lib/pyrometer)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/pyrometer_hook ${PROJECT_BINARY_DIR}/lib/pyrometer/hook
   SYMBOLIC)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs deploy DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Man page and completions come from the program itself.
 install(CODE "

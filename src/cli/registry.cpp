@@ -4,6 +4,7 @@
 #include "cli/commands/completion.h"
 #include "cli/commands/man.h"
 #include "cli/commands/run.h"
+#include "cli/commands/serve.h"
 #include "cli/commands/stat.h"
 
 namespace pyrometer::cli {
@@ -13,6 +14,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
   commands.push_back(std::make_unique<StatCommand>());
+  commands.push_back(std::make_unique<ServeCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<ManCommand>());
   return commands;

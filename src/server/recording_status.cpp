@@ -1,0 +1,119 @@
+#include "server/recording_status.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "analysis/pass.h"
+#include "analysis/what_if.h"
+#include "model/run_totals.h"
+#include "output/json_report.h"
+#include "output/words.h"
+#include "recording/reader.h"
+#include "sources/source.h"
+
+namespace pyrometer::server {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+using Shares = std::array<double, model::kCauseCount>;
+
+std::optional<Shares> shares_of(const model::CauseTimes& causes) {
+  const auto total = static_cast<double>(model::total(causes));
+  if (total <= 0) return std::nullopt;
+  Shares shares{};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i] = static_cast<double>(causes[i]) / total;
+  }
+  return shares;
+}
+
+// The run as if it had begun with its last minutes.
+model::RunTotals recent_totals(const model::RecordedRun& run) {
+  model::RecordedRun recent;
+  model::TimeNs last = 0;
+  for (const model::RecordedStep& step : run.steps) last = std::max(last, step.span.end);
+  std::ranges::copy_if(
+      run.steps, std::back_inserter(recent.steps),
+      [last](const model::RecordedStep& step) { return step.span.end > last - kRecentNs; });
+  if (!recent.steps.empty()) recent.span = {recent.steps.front().span.start, last};
+  return model::totals_of(recent);
+}
+
+RankStatus rank_status(const model::RankTimeline& timeline, const model::RankAnalysis& analysis) {
+  RankStatus status{.rank = timeline.info.rank,
+                    .gpus = static_cast<std::int64_t>(analysis.waterfall.devices.size())};
+  if (timeline.run == nullptr) return status;
+  const model::RunTotals recent = recent_totals(*timeline.run);
+  status.steps = timeline.run->steps_total;
+  if (recent.steps > 0) {
+    status.step_seconds =
+        static_cast<double>(recent.step_time) / static_cast<double>(recent.steps) / kSecond;
+  }
+  status.samples_per_s = recent.samples_per_s;
+  status.causes = shares_of(recent.causes);
+  // Where no step was watched from start to end, the kept windows still say something.
+  if (!status.causes) status.causes = shares_of(analysis.waterfall.causes);
+  return status;
+}
+
+FindingStatus finding_status(const model::Finding& finding) {
+  return {.id = finding.id,
+          .severity = std::string(output::word_for(finding.severity).id),
+          .confidence = std::string(output::word_for(finding.confidence).id),
+          .title = finding.title,
+          .summary = finding.summary,
+          .fix = finding.fix,
+          .ranks = finding.ranks,
+          .share_of_time = finding.share_of_time};
+}
+
+void analyse_or_throw(RecordingStatus& status, const std::optional<cost::Price>& price,
+                      const rules::Settings& rules) {
+  const base::Result<model::Timeline> timeline = recording::read_recording(status.path);
+  if (!timeline) {
+    status.problem = timeline.error().to_string();
+    return;
+  }
+  std::unique_ptr<analysis::WhatIf> what_if;
+  const model::JobAnalysis job =
+      analysis::run_passes(*timeline, {.threads = 1, .what_if = &what_if});
+  const model::Diagnosis diagnosis = rules::diagnose(*timeline, job, *what_if, rules);
+  status.problem.clear();
+  status.verdict = diagnosis.verdict;
+  status.ranks.clear();
+  status.findings.clear();
+  for (std::size_t i = 0; i < timeline->ranks.size(); ++i) {
+    status.ranks.push_back(rank_status(timeline->ranks[i], job.ranks[i]));
+  }
+  for (const model::Finding& finding : diagnosis.findings) {
+    status.findings.push_back(finding_status(finding));
+  }
+  if (price) status.usd_per_gpu_hour = price->usd_per_gpu_hour;
+  auto report = std::make_shared<std::string>();
+  output::write_json_report({*timeline, job, diagnosis, price}, {}, [&](std::string_view piece) {
+    report->append(piece);
+    return true;
+  });
+  status.report = std::move(report);
+}
+
+}  // namespace
+
+void analyse(RecordingStatus& status, const std::optional<cost::Price>& price,
+             const rules::Settings& rules) {
+  const std::int64_t begin = sources::monotonic_ns();
+  try {
+    analyse_or_throw(status, price, rules);
+  } catch (const std::exception& error) {
+    status.problem = std::string("cannot be analysed: ") + error.what();
+  }
+  status.analysis_seconds = static_cast<double>(sources::monotonic_ns() - begin) / kSecond;
+  status.analysed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+}
+
+}  // namespace pyrometer::server
