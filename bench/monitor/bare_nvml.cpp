@@ -40,8 +40,7 @@ int main() {
   const auto get = find<int (*)(unsigned, Handle*)>(library, "nvmlDeviceGetHandleByIndex_v2");
   const auto name = find<int (*)(Handle, char*, unsigned)>(library, "nvmlDeviceGetName");
   const auto uuid = find<int (*)(Handle, char*, unsigned)>(library, "nvmlDeviceGetUUID");
-  const auto util =
-      find<int (*)(Handle, Utilization*)>(library, "nvmlDeviceGetUtilizationRates");
+  const auto util = find<int (*)(Handle, Utilization*)>(library, "nvmlDeviceGetUtilizationRates");
   const auto memory = find<int (*)(Handle, Memory*)>(library, "nvmlDeviceGetMemoryInfo_v2");
   const auto temperature =
       find<int (*)(Handle, int, unsigned*)>(library, "nvmlDeviceGetTemperature");
