@@ -23,6 +23,7 @@ set_target_properties(nvml_test PROPERTIES ENABLE_EXPORTS ON)
 pyrometer_test(sources_test
   SOURCES
     src/sources/gpu_presence_test.cpp
+    src/sources/kube/pods_test.cpp
     src/sources/poller_test.cpp
     src/sources/procfs/host_source_test.cpp
     src/sources/procfs/process_owner_test.cpp

@@ -1,10 +1,12 @@
-// Whose a process is: user, program, container, Slurm job.
+// Whose a process is: user, program, container, pod, Slurm job, recording.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "sources/kube/pods.h"
 #include "sources/procfs/proc_reader.h"
 
 namespace pyrometer::sources {
@@ -16,11 +18,20 @@ struct ProcessOwner {
   Value arguments = unknown();  // the whole command line; only where asked for
   Value container = unknown();  // id, 64 hexadecimal digits
   Value slurm_job = unknown();  // number
+  // Kubernetes: the pod's number, its name and namespace, and what it calls the container.
+  Value pod_uid = unknown();
+  Value pod = unknown();
+  Value pod_namespace = unknown();
+  Value pod_container = unknown();
+  Value recording = unknown();  // the process that records it, "pyrometer 4242"
+  Value rank = unknown();       // where a source knows it
 };
 
 // From the path of a control group; empty where it tells none.
 [[nodiscard]] std::string_view container_in(std::string_view cgroup_path);
 [[nodiscard]] std::string_view slurm_job_in(std::string_view cgroup_path);
+// With dashes: "3f2a…-…", or the 32 digits of a pod that no server knows of.
+[[nodiscard]] std::string pod_uid_in(std::string_view cgroup_path);
 
 // Reads world-readable files of /proc only, never another process's environment.
 class ProcessOwners {
@@ -28,17 +39,23 @@ class ProcessOwners {
   // `root`: see SourceOptions. `same_namespace`: whether /proc there shows the ids asked for.
   ProcessOwners(const std::string& root, bool same_namespace);
 
-  [[nodiscard]] ProcessOwner look_up(int pid, bool with_arguments);
+  // `device`: UUID of the GPU on which the process was seen; tells its pod where nothing else does.
+  [[nodiscard]] ProcessOwner look_up(int pid, bool with_arguments, std::string_view device = {});
 
  private:
   [[nodiscard]] Value user_of(const std::string& folder);
   void read_command(const std::string& folder, bool with_arguments, ProcessOwner& owner);
   void read_groups(const std::string& folder, ProcessOwner& owner);
+  void find_pod(std::string_view device, ProcessOwner& owner);
+  void find_recording(int pid, ProcessOwner& owner);
   [[nodiscard]] const std::string& name_of_user(unsigned id);
 
   ProcReader files_;
   bool same_namespace_;
   std::map<unsigned, std::string> users_;
+  kube::Pods pods_;
+  std::map<int, std::string> recorders_;  // by recorded process
+  std::int64_t recorders_ns_ = 0;         // of the last look; 0: none yet
 };
 
 }  // namespace pyrometer::sources

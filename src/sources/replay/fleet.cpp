@@ -217,13 +217,23 @@ std::optional<ProcessOwner> Fleet::owner(std::int32_t pid, bool with_arguments) 
     owner.arguments = Value::text("worker " + std::to_string(slot));
     owner.container = none("not in a container");
     owner.slurm_job = none("no Slurm job");
+    owner.pod = owner.pod_namespace = none("in no pod");
+    owner.rank = none("no rank");
   } else {
     owner.user = Value::text(script->user);
     owner.program = Value::text(script->program);
     owner.arguments = Value::text(script->arguments.empty() ? script->program : script->arguments);
     owner.container = known(script->container, "not in a container");
     owner.slurm_job = known(script->slurm_job, "no Slurm job");
+    owner.pod = known(script->pod, "in no pod");
+    owner.pod_namespace = known(script->pod_namespace, "in no pod");
+    const int slot = (pid - range->first) / kGenerations;
+    const int place = script_.gpus[static_cast<std::size_t>(range->gpu)].in_group;
+    owner.rank = script->first_rank < 0
+                     ? none("no rank")
+                     : Value::number(script->first_rank + place * script->count + slot);
   }
+  owner.pod_uid = owner.pod_container = owner.recording = none("made up");
   if (!with_arguments) owner.arguments = none("not asked for");
   return owner;
 }
