@@ -85,6 +85,10 @@ void Board::file(const sources::Reading& reading, Device& device) {
   }
   Process& process = process_of(device, reading.subject.pid);
   if (reading.metric == MetricId::kGpuProcessMemory) process.memory = reading.value;
+  if (reading.metric == MetricId::kGpuProcessName) {
+    process.is_local = reading.value.text() != nullptr;
+  }
+  if (reading.metric == MetricId::kGpuProcessSharedMemory) process.shared_memory = reading.value;
   if (reading.metric == MetricId::kGpuProcessUtil) process.util = reading.value;
   if (reading.metric == MetricId::kGpuProcessCompute) {
     process.computes = reading.value.number() != nullptr && *reading.value.number() > 0;

@@ -8,6 +8,7 @@
 
 #include "readout/host_name.h"
 #include "sources/nvml/processes.h"
+#include "sources/replay/fleet.h"
 
 namespace pyrometer::readout {
 namespace {
@@ -28,15 +29,18 @@ bool tells_what_it_is(const sources::Batch& batch) {
 
 Collector::Collector(CollectorOptions options)
     : options_(std::move(options)),
-      owners_(options_.root, sources::nvml::in_host_pid_namespace(options_.root)),
-      host_(host_name()) {
-  lanes_.push_back({.source = std::make_unique<sources::nvml::NvmlSource>(
-                        sources::nvml::NvmlOptions{.root = options_.root,
-                                                   .devices = options_.gpus,
-                                                   .open = options_.open,
-                                                   .brief = options_.depth == Depth::kBrief,
-                                                   .may_block = false,
-                                                   .identify_always = true})});
+      owners_(options_.root, sources::nvml::in_host_pid_namespace(options_.root),
+              options_.demo == nullptr ? sources::OwnerLookup{}
+                                       : sources::replay::made_up_owners(*options_.demo)),
+      host_(options_.demo == nullptr ? host_name() : options_.demo->host) {
+  for (auto& source : sources::make_gpu_sources({.root = options_.root,
+                      .gpus = options_.gpus,
+                      .brief = options_.depth == Depth::kBrief,
+                      .may_block = false,
+                      .identify_always = true,
+                      .demo = options_.demo})) {
+    lanes_.push_back({.source = std::move(source)});
+  }
 }
 
 Collector::~Collector() = default;
@@ -92,7 +96,8 @@ Snapshot Collector::look() {
   for (Device& device : snapshot.devices) {
     if (!options_.with_processes) device.processes.clear();
     for (Process& process : device.processes) {
-      process.owner = owners_.look_up(process.pid, options_.with_arguments);
+      process.owner = owners_.look_up(process.pid, options_.with_arguments,
+                                      text_of(device, MetricId::kGpuUuid), process.is_local);
     }
   }
   return snapshot;

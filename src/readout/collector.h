@@ -1,4 +1,4 @@
-// Takes snapshots from the source that `pyrometer run` records from.
+// Takes snapshots from the sources that `pyrometer run` records from.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,19 @@
 #include "readout/board.h"
 #include "readout/depth.h"
 #include "readout/snapshot.h"
-#include "sources/nvml/nvml_source.h"
+#include "sources/replay/script.h"
+#include "sources/source.h"
 
 namespace pyrometer::readout {
 
 struct CollectorOptions {
   std::string root;               // see sources::SourceOptions
-  std::vector<std::string> gpus;  // see sources::nvml::is_wanted(); empty: all
+  std::vector<std::string> gpus;  // see sources::is_chosen(); empty: all
   Depth depth = Depth::kBrief;
   bool with_processes = true;
   bool with_arguments = false;
-  sources::nvml::Opener open = sources::nvml::open_nvml;
+  // Not null: this made-up fleet instead of the machine's. Shared since options are copied.
+  std::shared_ptr<const sources::replay::Script> demo;
 };
 
 // Not thread-safe.

@@ -49,9 +49,19 @@ void write_missing(JsonWriter& json, const Named& values, JsonLayout layout) {
 
 void write_process_members(JsonWriter& json, const Process& process) {
   const sources::ProcessOwner& owner = process.owner;
-  const Named values = {{"user", &owner.user},           {"program", &owner.program},
-                        {"arguments", &owner.arguments}, {"container", &owner.container},
-                        {"slurm_job", &owner.slurm_job}, {"memory_bytes", &process.memory},
+  const Named values = {{"user", &owner.user},
+                        {"program", &owner.program},
+                        {"arguments", &owner.arguments},
+                        {"container", &owner.container},
+                        {"slurm_job", &owner.slurm_job},
+                        {"pod", &owner.pod},
+                        {"pod_namespace", &owner.pod_namespace},
+                        {"pod_container", &owner.pod_container},
+                        {"pod_uid", &owner.pod_uid},
+                        {"recording", &owner.recording},
+                        {"rank", &owner.rank},
+                        {"memory_bytes", &process.memory},
+                        {"shared_memory_bytes", &process.shared_memory},
                         {"util", &process.util}};
   json.member("pid", process.pid);
   json.member("kind", process.computes ? "compute" : "graphics");

@@ -28,8 +28,8 @@ std::int64_t unix_ms_now() {
 // Owners of processes, asked for once in a while and not for every snapshot.
 class OwnerCache {
  public:
-  OwnerCache(const std::string& root, bool with_arguments)
-      : owners_(root, sources::nvml::in_host_pid_namespace(root)),
+  OwnerCache(const std::string& root, bool with_arguments, sources::OwnerLookup made_up)
+      : owners_(root, sources::nvml::in_host_pid_namespace(root), std::move(made_up)),
         with_arguments_(with_arguments) {}
 
   void fill(std::vector<Device>& devices) {
@@ -40,7 +40,8 @@ class OwnerCache {
         Entry& entry = known_[process.pid];
         // A number that was gone for a round may be another process's now.
         if (entry.round + 1 < round_ || now - entry.read_ns > kOwnerGoodFor) {
-          entry.owner = owners_.look_up(process.pid, with_arguments_);
+          entry.owner = owners_.look_up(process.pid, with_arguments_,
+                                        text_of(device, MetricId::kGpuUuid), process.is_local);
           entry.read_ns = now;
         }
         entry.round = round_;
@@ -66,7 +67,7 @@ class OwnerCache {
 
 struct Live::State {
   explicit State(LiveOptions given)
-      : options(std::move(given)), owners(options.root, options.with_arguments) {
+      : options(std::move(given)), owners(options.root, options.with_arguments, options.made_up) {
     if (options.host.empty()) options.host = host_name();
     auto first = std::make_shared<Snapshot>();
     first->unix_ms = unix_ms_now();

@@ -20,6 +20,7 @@ struct LiveOptions {
   std::string host;  // as shown; empty: this machine's name
   bool with_processes = true;
   bool with_arguments = false;
+  sources::OwnerLookup made_up;  // of a fleet that is: sources::replay::made_up_owners()
   sources::PollerOptions poller;
 };
 

@@ -17,13 +17,25 @@ std::string text_or_dash(const Value& value) {
   return value.text() != nullptr ? *value.text() : "–";
 }
 
-// Container and job: most processes have neither, and no reason is needed then.
+// Rank, job, pod or container, and whether it is being recorded: most processes have none of them,
+// and no reason is needed then.
 std::string place_of(const sources::ProcessOwner& owner) {
   std::string place;
-  if (const std::string* job = owner.slurm_job.text()) place = "Slurm job " + *job;
-  if (const std::string* id = owner.container.text()) {
-    place += (place.empty() ? "" : ", ") + ("container " + id->substr(0, kShownOfId));
+  const auto add = [&place](const std::string& part) {
+    place += (place.empty() ? "" : ", ") + part;
+  };
+  if (const double* rank = owner.rank.number()) {
+    add("rank " + std::to_string(static_cast<long long>(*rank)));
   }
+  if (const std::string* job = owner.slurm_job.text()) add("Slurm job " + *job);
+  const std::string* pod = owner.pod.text();
+  if (pod != nullptr) {
+    const std::string* name_space = owner.pod_namespace.text();
+    add("pod " + (name_space == nullptr ? *pod : *name_space + "/" + *pod));
+  } else if (const std::string* id = owner.container.text()) {
+    add("container " + id->substr(0, kShownOfId));
+  }
+  if (!owner.recording.is_missing()) add("recorded");
   return place;
 }
 

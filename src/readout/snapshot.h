@@ -20,7 +20,9 @@ using sources::Value;
 struct Process {
   std::int32_t pid = -1;  // the host's
   bool computes = true;   // false: only draws
+  bool is_local = false;  // its source found it in /proc: the id means something here
   Value memory = Value::missing(sources::Absence::kNotAvailable);
+  Value shared_memory = Value::missing(sources::Absence::kNotSupported, "of AMD GPUs");
   Value util = Value::missing(sources::Absence::kNotAvailable);
   sources::ProcessOwner owner;
 };

@@ -9,6 +9,7 @@
 #include "cli/common_options.h"
 #include "cli/message.h"
 #include "cli/values.h"
+#include "sources/replay/fleet.h"
 #include "sources/source.h"
 
 namespace pyrometer::cli {
@@ -163,7 +164,10 @@ server::ServeOptions ServeCommand::serve_options(const Config& config) const {
 
 ExitCode ServeCommand::serve(server::Server& server) const {
   readout::LiveOptions live_options{.root = root_, .with_processes = !no_processes_};
-  if (demo_ != nullptr) live_options.host = demo_->host;
+  if (demo_ != nullptr) {
+    live_options.host = demo_->host;
+    live_options.made_up = sources::replay::made_up_owners(*demo_);
+  }
   readout::Live live(sources::make_gpu_sources({.root = root_, .gpus = gpus_, .demo = demo_}),
                      std::move(live_options));
   const std::vector<std::string> urls = server.urls();

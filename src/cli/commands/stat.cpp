@@ -28,6 +28,7 @@ std::vector<Example> StatCommand::examples() const {
   return {
       {"pyrometer stat", "all GPUs and their processes"},
       {"pyrometer stat --watch 1", "again every second, until Ctrl-C"},
+      {"pyrometer stat --demo --watch 1", "made-up GPUs, on a machine that has none"},
       {"pyrometer stat -v", "with the reason for each value that is missing"},
       {"pyrometer stat --query index,utilization.gpu,memory.used --format csv,noheader,nounits",
        "as nvidia-smi --query-gpu"},
@@ -58,6 +59,7 @@ OptionGroup StatCommand::reading_options() {
                            .set = set_true(list_fields_)});
   group.options.push_back(arguments_option(arguments_));
   group.options.push_back(root_option(root_));
+  for (Option& option : demo_options(demo_)) group.options.push_back(std::move(option));
   return group;
 }
 
@@ -118,7 +120,7 @@ StatCommand::Shape StatCommand::shape() const {
 }
 
 readout::CollectorOptions StatCommand::collector_options() const {
-  readout::CollectorOptions options{.root = root_, .gpus = gpus_};
+  readout::CollectorOptions options{.root = root_, .gpus = gpus_, .demo = demo_};
   const Shape wanted = shape();
   const bool is_json = wanted == Shape::kJson || wanted == Shape::kNdjson;
   options.with_processes = is_json || wanted == Shape::kText;

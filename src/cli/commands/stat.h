@@ -1,6 +1,7 @@
 // `pyrometer stat`: what the GPUs are doing now.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "cli/command.h"
 #include "readout/collector.h"
 #include "readout/csv.h"
+#include "sources/replay/script.h"
 
 namespace pyrometer::cli {
 
@@ -42,6 +44,7 @@ class StatCommand : public Command {
   std::optional<readout::SmiStyle> format_;
   std::optional<double> watch_seconds_;
   std::string root_;
+  std::shared_ptr<const sources::replay::Script> demo_;  // shared with the source; null: real GPUs
   bool json_ = false;
   bool ndjson_ = false;
   bool csv_ = false;

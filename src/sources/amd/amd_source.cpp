@@ -7,6 +7,7 @@
 
 #include "sources/amd/sysfs.h"
 #include "sources/device_choice.h"
+#include "sources/nvml/processes.h"
 #include "sources/pci.h"
 
 namespace pyrometer::sources::amd {
@@ -26,7 +27,9 @@ bool has_amd_gpu(const std::string& root) {
 }
 
 AmdSource::AmdSource(AmdOptions options)
-    : options_(std::move(options)), files_(options_.root), processes_(options_.root) {}
+    : options_(std::move(options)),
+      files_(options_.root),
+      processes_(options_.root, nvml::in_host_pid_namespace(options_.root)) {}
 
 AmdSource::~AmdSource() { stop(); }
 

@@ -128,6 +128,15 @@ TEST_F(AmdSourceTest, ReadsAnAccelerator) {
   EXPECT_EQ(is(MetricId::kGpuXgmiTx), 0);
 }
 
+TEST_F(AmdSourceTest, LeavesOutIdsOfAnotherNamespace) {
+  begin("mi300x");
+  root.remove("/proc/self/ns/pid");
+  make({});
+  start();
+  ASSERT_TRUE(sample_all());
+  EXPECT_EQ(is(MetricId::kGpuProcesses), 0);
+}
+
 TEST_F(AmdSourceTest, ReadsAGraphicsCard) {
   begin("rx7900");
   start();

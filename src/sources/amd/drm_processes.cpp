@@ -101,7 +101,8 @@ std::optional<DrmClient> parse_fdinfo(std::string_view text) {
   return client;
 }
 
-DrmProcesses::DrmProcesses(std::string root) : files_(std::move(root)) {}
+DrmProcesses::DrmProcesses(std::string root, bool same_namespace)
+    : files_(std::move(root)), same_namespace_(same_namespace) {}
 
 void DrmProcesses::look_at(std::int32_t pid, std::map<Key, DrmProcess>& all, std::int64_t now_ns) {
   const std::string process = "/proc/" + std::to_string(pid);
@@ -188,7 +189,7 @@ void DrmProcesses::look(std::int64_t now_ns) {
     each_number(folder.get(),
                 [&](std::uint64_t pid) { look_at(static_cast<std::int32_t>(pid), all, now_ns); });
   }
-  look_at_kfd(all);
+  if (same_namespace_) look_at_kfd(all);
   std::erase_if(busy_, [&all](const auto& entry) { return !all.contains(entry.first); });
   processes_.clear();
   for (auto& [key, process] : all) processes_[key.first].push_back(std::move(process));

@@ -35,8 +35,9 @@ struct DrmProcess {
 
 class DrmProcesses {
  public:
-  // `root`: prefix of /proc and /sys.
-  explicit DrmProcesses(std::string root);
+  // `root`: prefix of /proc and /sys. `same_namespace`: /proc there shows the host's ids, which are
+  // those that KFD tells; elsewhere KFD is left out.
+  DrmProcesses(std::string root, bool same_namespace);
 
   // Looks at all processes. Those of other users cannot be seen without privileges, unless they
   // compute (KFD tells of all).
@@ -54,6 +55,7 @@ class DrmProcesses {
   [[nodiscard]] std::map<std::uint64_t, std::string> kfd_addresses();
 
   ProcReader files_;
+  bool same_namespace_;
   std::map<Key, Rate> busy_;  // of processes that were there last time
   std::map<std::string, std::vector<DrmProcess>> processes_;
   int hidden_ = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,14 +35,19 @@ struct ProcessOwner {
 // With dashes: "3f2a…-…", or the 32 digits of a pod that no server knows of.
 [[nodiscard]] std::string pod_uid_in(std::string_view cgroup_path);
 
+// Answers instead of /proc, for processes that no machine has; nothing for those it does not know.
+using OwnerLookup = std::function<std::optional<ProcessOwner>(int pid, bool with_arguments)>;
+
 // Reads world-readable files of /proc only, never another process's environment.
 class ProcessOwners {
  public:
   // `root`: see SourceOptions. `same_namespace`: whether /proc there shows the ids asked for.
-  ProcessOwners(const std::string& root, bool same_namespace);
+  ProcessOwners(const std::string& root, bool same_namespace, OwnerLookup made_up = {});
 
   // `device`: UUID of the GPU on which the process was seen; tells its pod where nothing else does.
-  [[nodiscard]] ProcessOwner look_up(int pid, bool with_arguments, std::string_view device = {});
+  // `is_local`: the id is certainly one of this /proc, whatever the namespace.
+  [[nodiscard]] ProcessOwner look_up(int pid, bool with_arguments, std::string_view device = {},
+                                     bool is_local = false);
 
  private:
   [[nodiscard]] Value user_of(const std::string& folder);
@@ -52,6 +59,7 @@ class ProcessOwners {
 
   ProcReader files_;
   bool same_namespace_;
+  OwnerLookup made_up_;  // empty: none is
   std::map<unsigned, std::string> users_;
   kube::Pods pods_;
   std::map<int, std::string> recorders_;  // by recorded process

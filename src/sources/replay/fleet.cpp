@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <utility>
 
@@ -236,6 +237,13 @@ std::optional<ProcessOwner> Fleet::owner(std::int32_t pid, bool with_arguments) 
   owner.pod_uid = owner.pod_container = owner.recording = none("made up");
   if (!with_arguments) owner.arguments = none("not asked for");
   return owner;
+}
+
+OwnerLookup made_up_owners(const Script& script) {
+  // Shared by the copies of the function.
+  return [fleet = std::make_shared<const Fleet>(script)](int pid, bool with_arguments) {
+    return fleet->owner(pid, with_arguments);
+  };
 }
 
 std::string Fleet::uuid(int gpu, int mig_set, int instance) const {

@@ -22,6 +22,8 @@ struct FleetProcess {
 class Fleet {
  public:
   explicit Fleet(Script script);
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
 
   [[nodiscard]] const Script& script() const { return script_; }
 
@@ -61,5 +63,8 @@ class Fleet {
   std::vector<Range> ranges_;
   std::vector<double> phase_;  // by GPU, so that they do not move in step
 };
+
+// Whose the processes of a script are.
+[[nodiscard]] OwnerLookup made_up_owners(const Script& script);
 
 }  // namespace pyrometer::sources::replay
