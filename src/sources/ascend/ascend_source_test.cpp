@@ -19,6 +19,7 @@ class AscendSourceTest : public ::testing::Test {
     library = std::shared_ptr<void>(dlopen(PYROMETER_STUB_DCMI_PATH, RTLD_NOW | RTLD_LOCAL),
                                     [](void* it) { dlclose(it); });
     ASSERT_NE(library, nullptr) << dlerror();
+    set(nullptr, 0);  // the library may have stayed loaded
     root.link("/proc/self/ns/pid", "pid:[4026531836]");
     root.write("/proc/4242/comm", "python\n");
     make({});

@@ -64,7 +64,11 @@ struct Process {
 
 extern "C" {
 
-void stub_dcmi_set(const char* name, int value) { settings()[name] = value; }
+// Null: everything is well again.
+void stub_dcmi_set(const char* name, int value) {
+  if (name == nullptr) return settings().clear();
+  settings()[name] = value;
+}
 
 int dcmi_init() { return setting("init"); }
 int dcmi_get_card_list(int* count, int* cards, int length) {
