@@ -60,7 +60,10 @@ struct HttpServer::Connection {
     out_bytes += piece->size();
     out.push_back(std::move(piece));
   }
-  [[nodiscard]] bool is_idle() const { return phase == Phase::kReading && in.empty(); }
+  // Has asked nothing that is unanswered.
+  [[nodiscard]] bool is_idle() const {
+    return phase == Phase::kHandshake || (phase == Phase::kReading && in.empty());
+  }
 };
 
 struct HttpServer::Watched {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "analysis/pass.h"
@@ -42,10 +44,19 @@ model::RunTotals recent_totals(const model::RecordedRun& run) {
   return model::totals_of(recent);
 }
 
+// The kept windows may have none yet while the steps tell of some.
+std::int64_t gpus_of(const model::RankTimeline& timeline, const model::RankAnalysis& analysis) {
+  std::set<std::int32_t> seen;
+  for (const model::RecordedStep& step : timeline.run->steps) {
+    if (step.device >= 0) seen.insert(step.device);
+  }
+  return static_cast<std::int64_t>(std::max(seen.size(), analysis.waterfall.devices.size()));
+}
+
 RankStatus rank_status(const model::RankTimeline& timeline, const model::RankAnalysis& analysis) {
-  RankStatus status{.rank = timeline.info.rank,
-                    .gpus = static_cast<std::int64_t>(analysis.waterfall.devices.size())};
+  RankStatus status{.rank = timeline.info.rank};
   if (timeline.run == nullptr) return status;
+  status.gpus = gpus_of(timeline, analysis);
   const model::RunTotals recent = recent_totals(*timeline.run);
   status.steps = timeline.run->steps_total;
   if (recent.steps > 0) {

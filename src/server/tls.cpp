@@ -226,7 +226,7 @@ base::Result<Tls> Tls::load(const TlsFiles& files) {
     return base::fail(file_error(files.certificate, *api, "no certificate"));
   }
   if (api->use_key(context->context, files.key.c_str(), kPem) != 1) {
-    return base::fail(file_error(files.key, *api, "no key"));
+    return base::fail(file_error(files.key, *api, "no key of this certificate"));
   }
   if (api->check_key(context->context) != 1) {
     return base::fail(file_error(files.key, *api, "is not the certificate's key"));

@@ -127,7 +127,7 @@ class ServeCase(unittest.TestCase):
     def make_machine(self, world):
         """The simulated machine, with processes 4242 and 4243."""
         (self.folder / "world").write_text(world, encoding="utf-8")
-        subprocess.run(["sh", "-c", ". %s/tests/stubs/nvml/machine.sh" % SOURCE], cwd=self.folder,
+        subprocess.run(["sh", "-c", "rm -rf proc; . %s/tests/stubs/nvml/machine.sh" % SOURCE], cwd=self.folder,
                        env=dict(os.environ, STUB_NVML=STUB), check=True)
 
     def environment(self):

@@ -1,0 +1,113 @@
+"""Recordings that are being written, in metrics and JSON."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import support
+
+BUILD = pathlib.Path(support.needed("PYROMETER_BUILD"))
+TRAINING = "steps 100000 32; kernel ampere_sgemm_128x64_nn 4000 0; sync; sleep 2; end"
+
+
+class Recordings(support.ServeCase):
+    def record(self, name="train.pyro", training=TRAINING):
+        """Starts `pyrometer run` on the simulated GPU."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYROMETER_")}
+        environment.update(HOME=str(self.folder), LD_LIBRARY_PATH=str(BUILD / "tests" / "gpu13"), OMP_NUM_THREADS="1",
+                           PYROMETER_TEST_LIBRARY=str(BUILD / "lib" / "pyrometer" / "libpyrometer_inject.so"))
+        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:handle_segv=0:handle_abort=0"
+        self.recording = self.folder / name
+        self.recording.parent.mkdir(exist_ok=True)
+        recorder = subprocess.Popen(
+            [support.PYROMETER, "run", "-q", "-o", str(self.recording), "--", str(BUILD / "tests" / "gpu_program"),
+             training], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.stderr.close)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(lambda: recorder.poll() is None and recorder.kill())
+        return recorder
+
+    def check_growing(self, page, price):
+        self.assertEqual(page.find("pyrometer_recording_info", recording="train"), [1])
+        self.assertEqual(page.one("pyrometer_recording_analysis_success", recording="train"), 1)
+        self.assertAlmostEqual(sum(page.find("pyrometer_recording_cause_ratio", rank="0")), 1, places=6)
+        self.assertAlmostEqual(sum(page.find("pyrometer_recording_cost_usd_per_hour", rank="0")), price, places=6)
+        self.assertGreater(page.one("pyrometer_recording_steps_total"), 10)
+        step = page.one("pyrometer_recording_step_seconds")
+        self.assertTrue(0.004 < step < 1, step)
+        self.assertAlmostEqual(page.one("pyrometer_recording_samples_per_second"), 32 / step, delta=0.02 * 32 / step)
+
+    def test_in_a_folder(self):
+        recorder = self.record("runs/train.pyro")
+        self.serve(support.HEALTHY, "--recordings", str(self.folder / "runs"), "--price", "2.50", "--analysis-period",
+                   "1")
+        page = self.wait_for(lambda p: p.find("pyrometer_recording_step_seconds") and
+                             p.find("pyrometer_recording_cause_ratio") and
+                             p.one("pyrometer_recording_steps_total") > 10, 60)
+        self.check_growing(page, 2.5)
+        before = page.one("pyrometer_recording_steps_total")
+        self.wait_for(lambda p: p.one("pyrometer_recording_steps_total") > before, 60)
+        one = self.get("/api/v1/recordings").json["recordings"][0]
+        self.assertEqual((one["name"], one["growing"], one["problem"]), ("train", True, None))
+        self.assertTrue(one["verdict"])
+        self.assertAlmostEqual(sum(one["ranks"][0]["usd_per_hour"].values()), 2.5, places=6)
+        report = self.get("/api/v1/recordings/train/report", Accept_Encoding="gzip").json
+        self.assertEqual(report["schema"], "pyrometer.report/1")
+        try:
+            import jsonschema
+            schema = json.loads((support.SOURCE / "docs/reference/recordings.schema.json").read_text())
+            schema.pop("$id")
+            jsonschema.Draft202012Validator(schema).validate(self.get("/api/v1/recordings").json)
+        except ImportError:
+            pass
+        # The recorder ends as it would have without a reader, and its file is whole.
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait(timeout=60)
+        self.assertEqual(recorder.stderr.read(), "")
+        self.assertFalse(pathlib.Path(str(self.recording) + "-wal").exists())
+        self.assertEqual(self.end(), 0)
+
+    def test_found_by_itself(self):
+        """Without --recordings: what a running pyrometer of the same user has open."""
+        self.record()
+        self.make_machine(support.HEALTHY)
+        self.launch("--analysis-period", "1", "--config", "/dev/null", root=False)
+        self.port = int(self.process.stderr.readline().rsplit(":", 1)[1])
+        path = str(self.recording)
+        page = self.wait_for(lambda p: p.find("pyrometer_recording_info", path=path) and
+                             p.find("pyrometer_recording_cause_ratio"), 60)
+        self.assertEqual(page.find("pyrometer_recording_cost_usd_per_hour"), [])
+
+    def test_damaged_files_are_told_of(self):
+        runs = self.folder / "runs"
+        runs.mkdir()
+        (runs / "broken.pyro").write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+        (runs / "text.pyro").write_text("no recording")
+        (runs / "old.pyro").write_text("long ago")
+        os.utime(runs / "old.pyro", (1, 1))
+        self.serve(support.HEALTHY, "--recordings", str(runs), "--analysis-period", "1")
+        def told():
+            found = self.get("/api/v1/recordings").json["recordings"]
+            return found if len(found) == 2 and all(one["problem"] for one in found) else None
+        found = support.until(told)
+        self.assertEqual([one["name"] for one in found or []], ["broken", "text"])
+        page = self.metrics()
+        self.assertEqual(page.one("pyrometer_recording_analysis_success", recording="broken"), 0)
+        self.assertEqual(page.find("pyrometer_recording_cause_ratio"), [])
+        self.assertEqual(self.get("/api/v1/recordings/broken/report").status, 404)
+
+    def test_ends_at_once_while_it_reads(self):
+        self.record()
+        self.serve(support.HEALTHY, "--recordings", str(self.folder), "--analysis-period", "1")
+        for _ in range(3):
+            time.sleep(0.4)
+            self.assertEqual(self.get("/livez").status, 200)
+        self.assertEqual(self.end(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
