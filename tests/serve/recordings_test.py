@@ -3,34 +3,13 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import time
 import unittest
 
 import support
 
-BUILD = pathlib.Path(support.needed("PYROMETER_BUILD"))
-TRAINING = "steps 100000 32; kernel ampere_sgemm_128x64_nn 4000 0; sync; sleep 2; end"
 
-
-class Recordings(support.ServeCase):
-    def record(self, name="train.pyro", training=TRAINING):
-        """Starts `pyrometer run` on the simulated GPU."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYROMETER_")}
-        environment.update(HOME=str(self.folder), LD_LIBRARY_PATH=str(BUILD / "tests" / "gpu13"), OMP_NUM_THREADS="1",
-                           PYROMETER_TEST_LIBRARY=str(BUILD / "lib" / "pyrometer" / "libpyrometer_inject.so"))
-        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:handle_segv=0:handle_abort=0"
-        self.recording = self.folder / name
-        self.recording.parent.mkdir(exist_ok=True)
-        recorder = subprocess.Popen(
-            [support.PYROMETER, "run", "-q", "-o", str(self.recording), "--", str(BUILD / "tests" / "gpu_program"),
-             training], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True)
-        self.addCleanup(recorder.stderr.close)
-        self.addCleanup(recorder.wait)
-        self.addCleanup(lambda: recorder.poll() is None and recorder.kill())
-        return recorder
-
+class Recordings(support.RecordingCase):
     def check_growing(self, page, price):
         self.assertEqual(page.find("pyrometer_recording_info", recording="train"), [1])
         self.assertEqual(page.one("pyrometer_recording_analysis_success", recording="train"), 1)

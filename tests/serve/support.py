@@ -31,6 +31,7 @@ def needed(name):
 
 PYROMETER = needed("PYROMETER_PROGRAM")
 STUB = needed("PYROMETER_STUB_FOLDER")
+BUILD = pathlib.Path(needed("PYROMETER_BUILD"))
 SANITIZED = bool(os.environ.get("PYROMETER_SANITIZED"))
 CONTAINER = "3f2a" * 16
 
@@ -38,6 +39,7 @@ HEALTHY = """gpus 2
 gpu0 process 4242 compute 2048 60
 gpu0 process 4243 graphics na na
 """
+TRAINING = "steps 100000 32; kernel ampere_sgemm_128x64_nn 4000 0; sync; sleep 2; end"
 # One of everything: instances, what is not supported, what throttles.
 MIXED = """gpus 3
 gpu*.fan na
@@ -212,3 +214,22 @@ class ServeCase(unittest.TestCase):
         code = self.process.wait(timeout=60)
         self.assertLess(time.monotonic() - begin, within * (5 if SANITIZED else 1))
         return code
+
+
+class RecordingCase(ServeCase):
+    def record(self, name="train.pyro", training=TRAINING):
+        """Starts `pyrometer run` on the simulated GPU."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYROMETER_")}
+        environment.update(HOME=str(self.folder), LD_LIBRARY_PATH=str(BUILD / "tests" / "gpu13"), OMP_NUM_THREADS="1",
+                           PYROMETER_TEST_LIBRARY=str(BUILD / "lib" / "pyrometer" / "libpyrometer_inject.so"))
+        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:handle_segv=0:handle_abort=0"
+        self.recording = self.folder / name
+        self.recording.parent.mkdir(exist_ok=True)
+        recorder = subprocess.Popen(
+            [PYROMETER, "run", "-q", "-o", str(self.recording), "--", str(BUILD / "tests" / "gpu_program"),
+             training], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.stderr.close)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(lambda: recorder.poll() is None and recorder.kill())
+        return recorder
