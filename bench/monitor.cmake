@@ -10,3 +10,7 @@ target_link_libraries(recorder_bench PRIVATE pyrometer_monitor pyrometer_warning
 # What `pyrometer stat` is measured against by stat_speed.py.
 add_executable(bare_nvml ${PROJECT_SOURCE_DIR}/bench/monitor/bare_nvml.cpp)
 target_link_libraries(bare_nvml PRIVATE pyrometer_warnings ${CMAKE_DL_LIBS})
+
+# What `pyrometer serve` costs: bench/monitor/serve_bench.cpp.
+add_executable(serve_bench ${PROJECT_SOURCE_DIR}/bench/monitor/serve_bench.cpp)
+target_link_libraries(serve_bench PRIVATE fmt::fmt Threads::Threads pyrometer_warnings)
