@@ -261,8 +261,10 @@ void ScriptedSource::tell_changes(Gpu& gpu, const Look& look) {
 void ScriptedSource::sample_gpu(Gpu& gpu, std::size_t group, double time, Batch& batch) {
   const std::string uuid = fleet_.uuid(gpu.number, 0, -1);
   const bool is_new = std::ranges::find(known_, uuid) == known_.end();
-  const Look whole{fleet_,     batch, {.scope = Scope::kDevice, .device = number_of(uuid)},
-                   gpu.number, time,  options_.clock()};
+  Subject subject;  // by itself: made within the braces GCC 12 takes it for uninitialised
+  subject.scope = Scope::kDevice;
+  subject.device = number_of(uuid);
+  const Look whole{fleet_, batch, subject, gpu.number, time, options_.clock()};
   if (is_new) batch.tell(EventKind::kDeviceFound, whole.subject, whole.now_ns, uuid);
   tell_changes(gpu, whole);
   whole.number(MetricId::kGpuLost, gpu.was_lost ? 1 : 0);
