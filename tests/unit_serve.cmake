@@ -4,7 +4,6 @@ pyrometer_test(server_test
   SOURCES
     src/server/access_test.cpp
     src/server/address_test.cpp
-    src/server/pods_test.cpp
     src/server/request_test.cpp
     src/server/response_test.cpp
   LIBS pyrometer_server)

@@ -52,19 +52,10 @@ bool has_dcgm_names(const Device& device) {
 }
 
 // What all processes of a device have in common; empty where they differ or there is none.
-template <typename Part>
-std::string common(const Device& device, const Part& part) {
+std::string common(const Device& device, sources::Value sources::ProcessOwner::*part) {
   std::set<std::string> all;
-  for (const Process& process : device.processes) all.insert(part(process));
+  for (const Process& process : device.processes) all.insert(text(process.owner.*part));
   return all.size() == 1 ? *all.begin() : std::string();
-}
-
-template <typename Part>
-std::string common_of_pod(const Device& device, Pods& pods, const Part& part) {
-  return common(device, [&](const Process& process) {
-    const Pod* pod = pods.find(text(process.owner.container));
-    return pod == nullptr ? std::string() : part(*pod);
-  });
 }
 
 MetricType type_of(const sources::MetricInfo& info) {
@@ -92,7 +83,7 @@ Labels info_labels(const LabelledDevice& one) {
 }
 
 LabelledDevice label(const Device& device, const std::string& host,
-                     const GpuMetricsOptions& options, Pods& pods) {
+                     const GpuMetricsOptions& options) {
   LabelledDevice one{.device = &device, .own = {}, .dcgm = {}};
   const std::string index = whole_number(device, MetricId::kGpuIndex);
   const std::string uuid = text_of(device, MetricId::kGpuUuid);
@@ -117,25 +108,23 @@ LabelledDevice label(const Device& device, const std::string& host,
       .add("modelName", model);
   if (device.is_mig) one.dcgm.add("GPU_I_PROFILE", profile).add("GPU_I_ID", instance);
   one.dcgm.add(options.dcgm_hostname_label, host);
-  if (device.processes.empty()) return one;
-  one.dcgm
-      .add("container", common_of_pod(device, pods, [](const Pod& pod) { return pod.container; }))
-      .add("namespace", common_of_pod(device, pods, [](const Pod& pod) { return pod.name_space; }))
-      .add("pod", common_of_pod(device, pods, [](const Pod& pod) { return pod.name; }))
-      .add("hpc_job",
-           common(device, [](const Process& process) { return text(process.owner.slurm_job); }));
+  using sources::ProcessOwner;
+  one.dcgm.add("container", common(device, &ProcessOwner::pod_container))
+      .add("namespace", common(device, &ProcessOwner::pod_namespace))
+      .add("pod", common(device, &ProcessOwner::pod))
+      .add("hpc_job", common(device, &ProcessOwner::slurm_job));
   return one;
 }
 
 }  // namespace
 
 std::vector<LabelledDevice> label_devices(const readout::Snapshot& snapshot,
-                                          const GpuMetricsOptions& options, Pods& pods) {
+                                          const GpuMetricsOptions& options) {
   std::vector<LabelledDevice> devices;
   std::set<std::string> seen;
   std::set<std::string> seen_dcgm;
   for (const Device& device : snapshot.devices) {
-    LabelledDevice one = label(device, snapshot.host, options, pods);
+    LabelledDevice one = label(device, snapshot.host, options);
     if (!seen.insert(one.own.text()).second) continue;
     if (!seen_dcgm.insert(one.dcgm.text()).second) one.dcgm = {};
     devices.push_back(std::move(one));
@@ -166,8 +155,7 @@ void write_gpu_metrics(const std::vector<LabelledDevice>& devices, Exposition& o
   }
 }
 
-void write_process_metrics(const std::vector<LabelledDevice>& devices, Pods& pods,
-                           Exposition& out) {
+void write_process_metrics(const std::vector<LabelledDevice>& devices, Exposition& out) {
   struct Row {
     Labels labels;
     const Process* process;
@@ -177,18 +165,16 @@ void write_process_metrics(const std::vector<LabelledDevice>& devices, Pods& pod
     for (const Process& process : one.device->processes) {
       if (rows.size() == kMostProcesses) break;
       Labels labels = one.own;
-      const std::string container = text(process.owner.container);
+      const sources::ProcessOwner& owner = process.owner;
       labels.add("pid", std::to_string(process.pid))
           .add("type", process.computes ? "compute" : "graphics")
-          .add("user", text(process.owner.user))
-          .add("program", text(process.owner.program))
-          .add("container_id", container)
-          .add("slurm_job", text(process.owner.slurm_job));
-      if (const Pod* pod = pods.find(container)) {
-        labels.add("namespace", pod->name_space)
-            .add("pod", pod->name)
-            .add("container", pod->container);
-      }
+          .add("user", text(owner.user))
+          .add("program", text(owner.program))
+          .add("container_id", text(owner.container))
+          .add("slurm_job", text(owner.slurm_job))
+          .add("namespace", text(owner.pod_namespace))
+          .add("pod", text(owner.pod))
+          .add("container", text(owner.pod_container));
       rows.push_back({std::move(labels), &process});
     }
   }

@@ -6,7 +6,6 @@
 
 #include "output/exposition.h"
 #include "readout/snapshot.h"
-#include "server/pods.h"
 
 namespace pyrometer::server {
 
@@ -27,12 +26,10 @@ struct LabelledDevice {
 // cannot be told apart are left out but for the first; under DCGM's names, which do not tell
 // compute instances apart, so are all of a GPU instance but the first.
 [[nodiscard]] std::vector<LabelledDevice> label_devices(const readout::Snapshot& snapshot,
-                                                        const GpuMetricsOptions& options,
-                                                        Pods& pods);
+                                                        const GpuMetricsOptions& options);
 
 void write_gpu_metrics(const std::vector<LabelledDevice>& devices, output::Exposition& out);
-void write_process_metrics(const std::vector<LabelledDevice>& devices, Pods& pods,
-                           output::Exposition& out);
+void write_process_metrics(const std::vector<LabelledDevice>& devices, output::Exposition& out);
 void write_dcgm_metrics(const std::vector<LabelledDevice>& devices, output::Exposition& out);
 
 }  // namespace pyrometer::server

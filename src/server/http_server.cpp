@@ -21,19 +21,16 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kAcceptPause = 1'000'000'000;
+constexpr std::int64_t kLinger = 1'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-enum class Phase : std::uint8_t { kHandshake, kReading, kWriting, kStreaming };
-
-// A closed socket with unread bytes resets the connection, and the answer is lost with it.
-void close_gently(int fd) {
-  ::shutdown(fd, SHUT_WR);
-  std::array<char, 4096> rest{};
-  constexpr int kMostReads = 16;
-  for (int i = 0; i<kMostReads&& ::recv(fd, rest.data(), rest.size(), MSG_DONTWAIT)> 0; ++i) {
-  }
-  ::close(fd);
-}
+enum class Phase : std::uint8_t {
+  kHandshake,
+  kReading,
+  kWriting,
+  kStreaming,
+  kLingering,  // all is said; waits until the client has taken it
+};
 
 }  // namespace
 
@@ -102,7 +99,7 @@ void HttpServer::watch(int fd, std::function<void()> react) {
 
 HttpCounts HttpServer::counts() const {
   HttpCounts counts = counts_;
-  counts.connections = connections_.size();
+  counts.connections = open_connections();
   counts.streams = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& c) { return c->phase == Phase::kStreaming; }));
   return counts;
@@ -151,13 +148,15 @@ void HttpServer::run() {
   }
 }
 
+std::size_t HttpServer::open_connections() const {
+  return static_cast<std::size_t>(std::ranges::count_if(connections_, [](const auto& one) {
+    return !one->is_closed && one->phase != Phase::kLingering;
+  }));
+}
+
 // The connection that has been idle for longest gives way.
 void HttpServer::make_room() {
-  const auto is_open = [](const auto& c) { return !c->is_closed; };
-  if (static_cast<std::size_t>(std::ranges::count_if(connections_, is_open)) <
-      limits_.connections) {
-    return;
-  }
+  if (open_connections() < limits_.connections) return;
   Connection* oldest = nullptr;
   for (const auto& connection : connections_) {
     if (connection->is_closed || !connection->is_idle()) continue;
@@ -183,18 +182,14 @@ void HttpServer::accept_from(std::size_t listener) {
     }
     const bool is_plain = tls_ == nullptr || !listeners_[listener].address().path.empty();
     make_room();
-    const auto open =
-        std::ranges::count_if(connections_, [](const auto& c) { return !c->is_closed; });
     auto connection = std::make_unique<Connection>();
     connection->channel = is_plain ? plain_channel(fd) : tls_->channel(fd);
-    if (static_cast<std::size_t>(open) >= limits_.connections || connection->channel == nullptr) {
-      ++counts_.refused;
-      if (is_plain) {
-        const Response response = error_response(503, "too many connections");
-        const std::string text = render_response({}, response, false);
-        static_cast<void>(::send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
-      }
-      close_gently(fd);
+    const bool has_room = open_connections() < limits_.connections;
+    // Those that are sent away take room, too, until they have gone.
+    const bool may_be_told = is_plain && connections_.size() < 2 * limits_.connections;
+    if (!has_room) ++counts_.refused;
+    if (connection->channel == nullptr || (!has_room && !may_be_told)) {
+      ::close(fd);
       continue;
     }
     const int on = 1;
@@ -206,7 +201,13 @@ void HttpServer::accept_from(std::size_t listener) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = connection.get()}};
     connection->interest = EPOLLIN;
     ::epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
-    connections_.push_back(std::move(connection));
+    Connection& added = *connections_.emplace_back(std::move(connection));
+    if (has_room) continue;
+    added.put(std::make_shared<const std::string>(
+        render_response({}, error_response(503, "too many connections"), false)));
+    added.phase = Phase::kWriting;
+    write_to(added);
+    listen_for(added);
   }
 }
 
@@ -215,7 +216,7 @@ void HttpServer::close(Connection& connection) {
   connection.is_closed = true;
   connection.channel->shut_down();
   ::epoll_ctl(poll_, EPOLL_CTL_DEL, connection.fd, nullptr);
-  close_gently(connection.fd);
+  ::close(connection.fd);
   connection.fd = -1;
 }
 
@@ -233,7 +234,23 @@ void HttpServer::listen_for(Connection& connection) {
   ::epoll_ctl(poll_, EPOLL_CTL_MOD, connection.fd, &event);
 }
 
+// A socket that is closed with unread bytes resets the connection, and the answer may be lost with
+// it: so what the client still sends is taken until it has closed its side.
+void HttpServer::linger(Connection& connection) {
+  connection.channel->shut_down();
+  ::shutdown(connection.fd, SHUT_WR);
+  connection.phase = Phase::kLingering;
+  connection.in.clear();
+  connection.deadline = sources::monotonic_ns() + kLinger;
+}
+
 void HttpServer::serve(Connection& connection, std::uint32_t ready) {
+  if (connection.phase == Phase::kLingering) {
+    std::array<char, 8192> ignored{};
+    const ssize_t size = ::recv(connection.fd, ignored.data(), ignored.size(), MSG_DONTWAIT);
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) close(connection);
+    return;
+  }
   if (connection.phase == Phase::kHandshake) {
     const IoResult result = connection.channel->handshake();
     connection.wants_write = result.state == IoState::kWantWrite;
@@ -325,7 +342,7 @@ void HttpServer::finish_response(Connection& connection) {
     connection.deadline = kNever;  // until there is something to take
     return;
   }
-  if (!connection.keep_alive) return close(connection);
+  if (!connection.keep_alive) return linger(connection);
   connection.phase = Phase::kReading;
   connection.idle_since = sources::monotonic_ns();
   connection.deadline = connection.idle_since + limits_.idle.count();
@@ -364,12 +381,15 @@ void HttpServer::broadcast(const StreamPiece& piece) {
 void HttpServer::drop_the_slow(std::int64_t now) {
   for (const auto& connection : connections_) {
     if (connection->is_closed || now < connection->deadline) continue;
-    if (!connection->is_idle()) ++counts_.dropped;
+    if (!connection->is_idle() && connection->phase != Phase::kLingering) ++counts_.dropped;
     const bool is_half_asked = connection->phase == Phase::kReading && !connection->in.empty();
     if (is_half_asked) {
       const std::string text =
           render_response({}, error_response(408, "the request took too long"), false);
       static_cast<void>(connection->channel->write(text.data(), text.size()));
+      linger(*connection);
+      listen_for(*connection);
+      continue;
     }
     close(*connection);
   }

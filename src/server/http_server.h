@@ -68,12 +68,14 @@ class HttpServer {
   struct Connection;
   struct Watched;
   void accept_from(std::size_t listener);
+  [[nodiscard]] std::size_t open_connections() const;
   void make_room();
   void serve(Connection& connection, std::uint32_t ready);
   void read_from(Connection& connection);
   void answer(Connection& connection);
   void write_to(Connection& connection);
   void finish_response(Connection& connection);
+  void linger(Connection& connection);
   void listen_for(Connection& connection);
   void close(Connection& connection);
   void drop_the_slow(std::int64_t now);

@@ -73,7 +73,7 @@ std::string_view parameter(std::string_view query, std::string_view name) {
 }  // namespace
 
 Site::Site(const readout::Live& live, const RecordingWatch& recordings, SiteOptions options)
-    : live_(live), recordings_(recordings), options_(std::move(options)), pods_(options_.root) {}
+    : live_(live), recordings_(recordings), options_(std::move(options)) {}
 
 LiveView Site::view() const {
   LiveView view = live_.view();
@@ -110,9 +110,9 @@ const std::string& Site::gpu_page(const LiveView& view, ExpositionFormat format)
   Page& page = pages_.at(static_cast<std::size_t>(format));
   if (page.of == view.snapshot) return page.text;
   Exposition out(format);
-  const auto devices = label_devices(*view.snapshot, options_.metrics, pods_);
+  const auto devices = label_devices(*view.snapshot, options_.metrics);
   write_gpu_metrics(devices, out);
-  if (options_.metrics.processes) write_process_metrics(devices, pods_, out);
+  if (options_.metrics.processes) write_process_metrics(devices, out);
   if (options_.metrics.dcgm) write_dcgm_metrics(devices, out);
   page.text = out.take();
   page.of = view.snapshot;

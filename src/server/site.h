@@ -13,7 +13,6 @@
 #include "readout/live.h"
 #include "server/gpu_metrics.h"
 #include "server/http_server.h"
-#include "server/pods.h"
 #include "server/recording_watch.h"
 #include "server/response.h"
 #include "server/self_metrics.h"
@@ -22,7 +21,6 @@ namespace pyrometer::server {
 
 struct SiteOptions {
   GpuMetricsOptions metrics;
-  std::string root;  // of /var/log/containers
   std::chrono::nanoseconds max_age =
       std::chrono::seconds(30);  // values that are older are not told
   std::string token;             // that requests have to carry; empty: none
@@ -58,7 +56,6 @@ class Site {
   const readout::Live& live_;
   const RecordingWatch& recordings_;
   SiteOptions options_;
-  Pods pods_;
   EventCounts events_;
   ScrapeTimes scrapes_;
   std::function<HttpCounts()> counts_;

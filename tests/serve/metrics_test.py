@@ -65,17 +65,20 @@ class Metrics(support.ServeCase):
         self.assertEqual(page.one("pyrometer_gpu_process_memory_bytes", pid="4242", user="alice", program="python",
                                   slurm_job="77", container_id=support.CONTAINER), 2 << 30)
 
-    def test_jobs_and_pods(self):
-        logs = self.folder / "var" / "log" / "containers"
-        logs.mkdir(parents=True)
-        (logs / ("trainer-0_ml_worker-%s.log" % support.CONTAINER)).symlink_to("/nowhere")
+    def test_pods(self):
+        self.prepare = self.put_in_pod
         self.serve("gpus 1\ngpu0 process 4242 compute 2048 60\n", "--dcgm-hostname-label", "hostname")
         page = self.wait_for_gpus(1)
-        self.assertEqual(len(page.find("DCGM_FI_DEV_GPU_UTIL", pod="trainer-0", namespace="ml", container="worker",
-                                       hpc_job="77")), 1)
-        self.assertEqual(len(page.find("pyrometer_gpu_process_util_ratio", pod="trainer-0")), 1)
+        self.assertEqual(len(page.find("DCGM_FI_DEV_GPU_UTIL", pod="trainer-0", namespace="ml", container="worker")), 1)
+        self.assertEqual(len(page.find("pyrometer_gpu_process_util_ratio", pod="trainer-0", namespace="ml",
+                                       container="worker", container_id=support.CONTAINER)), 1)
         self.assertIn('hostname="', self.get("/metrics").text)
         self.assertNotIn('Hostname="', self.get("/metrics").text)
+
+    def test_jobs(self):
+        self.serve("gpus 1\ngpu0 process 4242 compute 2048 60\n")
+        page = self.wait_for_gpus(1)
+        self.assertEqual(len(page.find("DCGM_FI_DEV_GPU_UTIL", hpc_job="77")), 1)
 
     def test_what_can_be_left_out(self):
         self.serve(support.HEALTHY, "--no-dcgm", "--no-processes", "--gpu", "1")
@@ -160,7 +163,8 @@ class Metrics(support.ServeCase):
         self.launch("--demo", root=False)
         self.port = int(self.process.stderr.readline().rsplit(":", 1)[1])
         page = self.wait_for(lambda p: len(p.find("pyrometer_gpu_up")) > 1 and p.find("pyrometer_gpu_power_watts"))
-        self.assertTrue(page.find("DCGM_FI_DEV_GPU_UTIL"))
+        self.assertTrue(page.find("DCGM_FI_DEV_GPU_UTIL", Hostname="demo"))
+        self.assertTrue([1 for _, labels in page for name, value in labels if (name, value) == ("user", "demo-ada")])
 
 
 if __name__ == "__main__":

@@ -126,11 +126,23 @@ class ServeCase(unittest.TestCase):
         if self.process:
             self.process.stderr.close()
 
+    def prepare(self):
+        """For tests to change the machine before the server looks at it."""
+
     def make_machine(self, world):
         """The simulated machine, with processes 4242 and 4243."""
         (self.folder / "world").write_text(world, encoding="utf-8")
         subprocess.run(["sh", "-c", "rm -rf proc; . %s/tests/stubs/nvml/machine.sh" % SOURCE], cwd=self.folder,
                        env=dict(os.environ, STUB_NVML=STUB), check=True)
+
+    def put_in_pod(self):
+        """Process 4242 runs in a pod. After make_machine()."""
+        uid = "11111111_2222_3333_4444_555555555555"
+        (self.folder / "proc/4242/cgroup").write_text(
+            "0::/kubepods.slice/kubepods-pod%s.slice/cri-containerd-%s.scope\n" % (uid, CONTAINER))
+        logs = self.folder / "var" / "log" / "containers"
+        logs.mkdir(parents=True)
+        (logs / ("trainer-0_ml_worker-%s.log" % CONTAINER)).symlink_to("/nowhere")
 
     def environment(self):
         kept = {k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}
@@ -149,6 +161,7 @@ class ServeCase(unittest.TestCase):
     def serve(self, world, *options, listen="127.0.0.1:0", root=True):
         """Starts it on a simulated machine and waits until it listens."""
         self.make_machine(world)
+        self.prepare()
         self.launch(*options, listen=listen, root=root)
         line = self.process.stderr.readline()
         self.assertIn("serving on", line, line + (self.process.stderr.read() if self.process.poll() else ""))

@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/values.h"
 #include "sources/replay/fleet.h"
+#include "sources/replay/fleet.h"
 #include "sources/source.h"
 
 namespace pyrometer::cli {
@@ -147,7 +148,6 @@ server::ServeOptions ServeCommand::serve_options(const Config& config) const {
   options.insecure = insecure_;
   options.site.metrics = {
       .processes = !no_processes_, .dcgm = !no_dcgm_, .dcgm_hostname_label = hostname_label_};
-  options.site.root = root_;
   if (max_age_) options.site.max_age = seconds(*max_age_);
   options.recordings.folders = recordings_;
   options.recordings.root = root_;
