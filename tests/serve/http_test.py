@@ -145,10 +145,11 @@ class Http(support.ServeCase):
             self.assertEqual(self.get("/livez").status, 200)
         self.assertEqual(idle[0].recv(10), b"")
         busy = []
-        for _ in range(70):  # one that has not been read from yet gives way, too
+        for _ in range(70):
             connection = self.connect()
             connection.sendall(b"GET / HT")
             busy.append(connection)
+            time.sleep(0.005)  # one that has not been read from yet gives way, too
         reply = support.until(lambda: (lambda r: r if r.status == 503 else None)(self.get("/livez")), 3)
         self.assertTrue(reply)
         for connection in busy:

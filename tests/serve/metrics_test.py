@@ -162,7 +162,8 @@ class Metrics(support.ServeCase):
     def test_demo(self):
         self.launch("--demo", root=False)
         self.port = int(self.process.stderr.readline().rsplit(":", 1)[1])
-        page = self.wait_for(lambda p: len(p.find("pyrometer_gpu_up")) > 1 and p.find("pyrometer_gpu_power_watts"))
+        page = self.wait_for(lambda p: len(p.find("pyrometer_gpu_up")) > 1 and p.find("pyrometer_gpu_power_watts") and
+                             p.find("pyrometer_gpu_process_memory_bytes"))
         self.assertTrue(page.find("DCGM_FI_DEV_GPU_UTIL", Hostname="demo"))
         self.assertTrue([1 for _, labels in page for name, value in labels if (name, value) == ("user", "demo-ada")])
 

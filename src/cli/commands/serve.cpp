@@ -10,7 +10,6 @@
 #include "cli/message.h"
 #include "cli/values.h"
 #include "sources/replay/fleet.h"
-#include "sources/replay/fleet.h"
 #include "sources/source.h"
 
 namespace pyrometer::cli {
