@@ -8,11 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-// Header-only: nothing to link, and errors come back as values.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
+#include "base/toml.h"
 #include "cli/message.h"
 #include "cli/price_range.h"
 #include "cli/text.h"

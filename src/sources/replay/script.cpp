@@ -9,10 +9,7 @@
 #include <optional>
 #include <utility>
 
-// Header-only: nothing to link, and errors come back as values.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+#include "base/toml.h"
 
 namespace pyrometer::sources::replay {
 namespace {

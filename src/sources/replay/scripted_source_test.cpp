@@ -341,6 +341,7 @@ TEST(Script, SaysWhereItIsWrong) {
   EXPECT_THAT(wrong("[[gpu]]\nname = \"a\"\n[[fault]]\nkind = \"lost\"\nfor_s = 9\nevery_s = 9\n"),
               HasSubstr("longer than for_s"));
   EXPECT_THAT(wrong("[[gpu]]\nname = \"a\"\nmemory_gib = nan\n"), HasSubstr("no number"));
+  EXPECT_THAT(wrong("[?[gpu]]\n"), HasSubstr("s.toml:1"));
   EXPECT_FALSE(read_script("/nowhere/script.toml"));
 }
 
