@@ -1,5 +1,6 @@
 #include "server/gpu_metrics.h"
 
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -202,9 +203,11 @@ void write_dcgm_metrics(const std::vector<LabelledDevice>& devices, Exposition& 
                info.help);
     for (const LabelledDevice& one : devices) {
       if (one.dcgm.text().empty()) continue;
-      if (const auto number = number_of(*one.device, metric)) {
-        out.sample(one.dcgm, *number * info.dcgm_scale);
-      }
+      const auto number = number_of(*one.device, metric);
+      if (!number) continue;
+      const double value = *number * info.dcgm_scale;
+      // DCGM counts whole MiB.
+      out.sample(one.dcgm, info.unit == "bytes" ? std::floor(value) : value);
     }
   }
 }

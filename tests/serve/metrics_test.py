@@ -59,6 +59,7 @@ class Metrics(support.ServeCase):
                  "pyrometer_gpu_tensor_active_ratio": ("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 1)}
         for ours, (theirs, factor) in pairs.items():
             self.assertAlmostEqual(page.one(theirs, gpu="1"), page.one(ours, gpu="1") * factor, msg=ours)
+        self.assertTrue(page.one("DCGM_FI_DEV_FB_USED", gpu="1").is_integer())
         self.assertEqual(page.one("DCGM_FI_DEV_GPU_UTIL", gpu="0", device="nvidia0", UUID="GPU-00001",
                                   pci_bus_id="00000000:01:00.0", modelName="NVIDIA H200"), 87)
         self.assertEqual(page.find("DCGM_FI_DEV_GPU_UTIL", gpu="0", hpc_job="77"), [])  # the other process has none
