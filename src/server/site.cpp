@@ -49,9 +49,8 @@ std::string as_event(std::string_view name, std::string_view line) {
   return "event: " + std::string(name) + "\ndata: " + std::string(line) + "\n";
 }
 
-StreamPiece piece_of(std::string_view name, std::string line) {
-  StreamPiece piece{.ndjson = line, .events = as_event(name, line)};
-  return piece;
+StreamPiece piece_of(std::string_view name, const std::string& line) {
+  return {.ndjson = line, .events = as_event(name, line)};
 }
 
 bool is_stale(const readout::LiveSource& source, std::int64_t now, std::int64_t most) {
