@@ -1,6 +1,7 @@
 pyrometer_test(readout_test
   SOURCES
     src/readout/board_test.cpp
+    src/readout/choice_test.cpp
     src/readout/csv_test.cpp
     src/readout/live_test.cpp
     src/readout/snapshot_test.cpp

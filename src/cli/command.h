@@ -31,10 +31,14 @@ struct Option {
   std::vector<std::string> words;  // the only values allowed, with kWords
   Tier tier = Tier::kBasic;
   bool required = false;
-  bool repeats = false;  // may be given any number of times; else the last one counts
+  bool repeats = false;         // may be given any number of times; else the last one counts
+  bool value_optional = false;  // --wait or --wait=TIME: never takes the next word as its value
 
   [[nodiscard]] bool positional() const { return long_name.empty(); }
-  [[nodiscard]] bool is_switch() const { return !positional() && value.empty(); }
+  // The next word is not its value.
+  [[nodiscard]] bool is_switch() const {
+    return !positional() && (value.empty() || value_optional);
+  }
 };
 
 struct OptionGroup {

@@ -102,7 +102,11 @@ std::string option_label(const Option& option) {
   std::string label =
       option.short_name != 0 ? std::string{'-', option.short_name, ',', ' '} : std::string{};
   label += "--" + option.long_name;
-  if (!option.is_switch()) label += " " + option.value;
+  if (option.value_optional) {
+    label += "[=" + option.value + "]";
+  } else if (!option.is_switch()) {
+    label += " " + option.value;
+  }
   return label;
 }
 
@@ -110,7 +114,9 @@ std::string usage_arguments(const std::vector<OptionGroup>& groups) {
   std::string text = "[options]";
   for (const OptionGroup& group : groups) {
     for (const Option& option : group.options) {
-      if (option.positional()) text += " " + option_label(option);
+      if (!option.positional()) continue;
+      const std::string label = option_label(option);
+      text += option.required ? " " + label : " [" + label + "]";
     }
   }
   return text;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "cli/help.h"
 #include "cli/text.h"
@@ -57,8 +58,27 @@ std::string cli11_names(const Option& option) {
          "--" + option.long_name;
 }
 
+// A flag that may have a text: CLI11 says "true" where there is none.
+void declare_value_optional(CLI::App& app, const Option& option) {
+  const auto text = std::make_shared<std::string>();
+  app.add_flag(cli11_names(option), *text)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->each([option, text](const std::string& value) {
+        try {
+          apply(option, {value == "true" ? std::string{} : value});
+        } catch (const CLI::ValidationError& error) {
+          // CLI11 would put the name before this kind once more.
+          throw CLI::ParseError(error.what(), CLI::ExitCodes::ValidationError);
+        }
+      });
+}
+
 void declare(CLI::App& app, const OptionGroup& group) {
   for (const Option& option : group.options) {
+    if (option.value_optional) {
+      declare_value_optional(app, option);
+      continue;
+    }
     if (option.is_switch()) {
       app.add_flag_function(cli11_names(option),
                             [option](std::int64_t) { apply(option, {std::string{}}); });
@@ -120,7 +140,7 @@ std::string switch_with_value(const std::vector<OptionGroup>& groups,
     const std::string name = word.substr(2, equals - 2);
     for (const OptionGroup& group : groups) {
       for (const Option& option : group.options) {
-        if (option.is_switch() && option.long_name == name) return "--" + name;
+        if (option.value.empty() && option.long_name == name) return "--" + name;
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "cli/commands/analyze.h"
 #include "cli/commands/completion.h"
 #include "cli/commands/man.h"
+#include "cli/commands/pick.h"
 #include "cli/commands/run.h"
 #include "cli/commands/serve.h"
 #include "cli/commands/stat.h"
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
   commands.push_back(std::make_unique<StatCommand>());
+  commands.push_back(std::make_unique<PickCommand>());
   commands.push_back(std::make_unique<ServeCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<ManCommand>());

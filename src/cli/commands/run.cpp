@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/become.h"
 #include "cli/common_options.h"
 #include "cli/install_paths.h"
 #include "cli/message.h"
@@ -81,17 +82,6 @@ std::string default_output(const std::vector<std::string>& command) {
     const fs::path file = folder / (base + (i == 1 ? "" : "-" + std::to_string(i)) + ".pyro");
     if (!fs::exists(file, none)) return file.string();
   }
-}
-
-// The outer recording takes this command as well.
-[[noreturn]] void run_unrecorded(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  const int why = errno;
-  print_error("cannot run " + command.front() + ": " + std::strerror(why));
-  std::_Exit(why == ENOENT ? kNotFound : kCannotRun);
 }
 
 void write_stderr(const std::string& text) {
@@ -233,7 +223,7 @@ void RunCommand::report(const Terminal& terminal, const monitor::Outcome& outcom
 ExitCode RunCommand::run(const Terminal& terminal) {
   if (within_recording()) {
     if (!quiet_) print_warning("already within a recorded run, which records this command as well");
-    run_unrecorded(command_);
+    become(command_);  // the outer recording takes it as well
   }
   monitor::MonitorOptions options = monitor_options(terminal);
   if (!no_gpu_ && options.library.empty()) {

@@ -11,6 +11,7 @@ enum class ExitCode : int {
   kFailed = 1,
   kUsage = 2,
   kOutput = 3,
+  kNoneFits = 4,
 };
 
 struct ExitCodeInfo {
@@ -19,11 +20,12 @@ struct ExitCodeInfo {
   std::string_view help;
 };
 
-inline constexpr std::array<ExitCodeInfo, 4> kExitCodes = {{
+inline constexpr std::array<ExitCodeInfo, 5> kExitCodes = {{
     {ExitCode::kOk, "done", "the command did what was asked; damaged input that still held something usable counts as done, with a warning"},
     {ExitCode::kFailed, "failed", "nothing usable in the input, no GPU that can be read, or an error while running"},
     {ExitCode::kUsage, "usage", "unknown command, unknown option, a value out of range, or a mistake in the config file"},
     {ExitCode::kOutput, "output not written", "the output could not be written in full: disk full, no permission, or a reader that closed the pipe (in that case without a message)"},
+    {ExitCode::kNoneFits, "no GPU fits", "pick: GPUs can be read, but fewer than asked for are idle or have enough room"},
 }};
 
 }  // namespace pyrometer::cli
