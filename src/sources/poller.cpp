@@ -3,11 +3,11 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <csignal>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "base/thread_signals.h"
 #include "sources/poller_lane.h"
 
 namespace pyrometer::sources {
@@ -27,11 +27,7 @@ void Poller::Shared::run_lane(const std::shared_ptr<Shared>& shared, Lane& lane)
 }
 
 base::Result<void> Poller::Shared::start_threads(const std::shared_ptr<Shared>& self) {
-  // Signals are for the owner's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::SignalsHeldBack held;
   base::Result<void> result;
   try {
     for (const auto& lane : lanes) {
@@ -42,7 +38,6 @@ base::Result<void> Poller::Shared::start_threads(const std::shared_ptr<Shared>& 
                          .message = std::string("no thread to measure on: ") + problem.what(),
                          .advice = "Raise the limit on processes (ulimit -u)"});
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
 
