@@ -7,6 +7,7 @@
 
 #include "output/display.h"
 #include "output/page.h"
+#include "readout/device_words.h"
 #include "readout/process_rows.h"
 #include "readout/time_text.h"
 
@@ -29,43 +30,18 @@ std::string of(const std::string& part, const std::string& whole) {
 }
 
 Span temperature(const Device& device) {
-  constexpr double kHot = 5;
-  constexpr double kWarm = 15;
-  const auto degrees = number_of(device, MetricId::kGpuTemperature);
-  const auto limit = number_of(device, MetricId::kGpuTemperatureSlowdown);
-  const double room = degrees && limit ? *limit - *degrees : kWarm;
-  return {in_unit(degrees, 1, 0), room < kHot    ? Ink::kBad
-                                  : room < kWarm ? Ink::kWarn
-                                                 : Ink::kPlain};
+  return {in_unit(number_of(device, MetricId::kGpuTemperature), 1, 0), temperature_ink(device)};
 }
 
 Span utilization(const Device& device) {
-  constexpr double kBusy = 0.5;
   const auto share = number_of(device, MetricId::kGpuUtil);
-  return {in_unit(share, kPercent, 0), share.value_or(0) >= kBusy ? Ink::kGood : Ink::kPlain};
+  return {in_unit(share, kPercent, 0), busy_ink(share)};
 }
 
 Span memory(const Device& device) {
-  constexpr double kNearlyFull = 0.95;
   const auto used = number_of(device, MetricId::kGpuMemoryUsed);
   const auto total = number_of(device, MetricId::kGpuMemoryTotal);
-  const bool full = used && total && *used > *total * kNearlyFull;
-  return {of(in_unit(used, 1 / kGib, 1), in_unit(total, 1 / kGib, 1)),
-          full ? Ink::kWarn : Ink::kPlain};
-}
-
-// What is wrong with it, or holds it back.
-Span condition(const Device& device) {
-  if (device.state == DeviceState::kLost) return {"lost", Ink::kBad};
-  if (device.state == DeviceState::kAsleep) return {"asleep", Ink::kFaint};
-  std::string words;
-  for (const ThrottleWord& word : throttled_by(device)) {
-    words += (words.empty() ? "" : ", ") + std::string(word.text);
-  }
-  if (words.empty() && value_of(device, MetricId::kGpuThrottleMask).is_missing()) {
-    return {device.is_mig ? "" : "–"};
-  }
-  return {words, Ink::kWarn};
+  return {of(in_unit(used, 1 / kGib, 1), in_unit(total, 1 / kGib, 1)), memory_ink(device)};
 }
 
 // Only a look at one column's cell; the table below says which there are.
@@ -105,7 +81,7 @@ std::vector<DeviceColumn> columns_for(const Snapshot& snapshot) {
        [](const Device& d) {
          return Span{in_unit(number_of(d, MetricId::kGpuClockMemory), 1, 0)};
        }},
-      {{"throttled by", Align::kLeft, Shorten::kSymbol}, condition}};
+      {{"throttled by", Align::kLeft, Shorten::kSymbol}, condition_of}};
   // Most boards in servers have no fan.
   const bool has_fan = std::ranges::any_of(snapshot.devices, [](const Device& d) {
     return number_of(d, MetricId::kGpuFan).has_value();

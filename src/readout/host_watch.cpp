@@ -1,0 +1,90 @@
+#include "readout/host_watch.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/thread_signals.h"
+#include "sources/nvml/processes.h"
+
+namespace pyrometer::readout {
+
+HostWatch::HostWatch(const Live& live, const std::string& root, std::chrono::nanoseconds period)
+    : live_(live),
+      same_namespace_(sources::nvml::in_host_pid_namespace(root)),
+      period_(period),
+      usages_(root),
+      owners_(root, same_namespace_) {}
+
+HostWatch::~HostWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+    over_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+base::Result<void> HostWatch::start() {
+  const base::SignalsHeldBack held;
+  base::Result<void> started;
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {
+    started =
+        base::fail({.kind = base::ErrorKind::kResource, .message = "cannot start another thread"});
+  }
+  return started;
+}
+
+std::shared_ptr<const HostProcesses> HostWatch::processes() const {
+  const std::lock_guard lock(mutex_);
+  return processes_;
+}
+
+std::shared_ptr<const HostProcesses> HostWatch::look() {
+  const LiveView view = live_.view();
+  std::vector<int> pids;
+  for (const Device& device : view.snapshot->devices) {
+    for (const Process& process : device.processes) {
+      if (same_namespace_ || process.is_local) pids.push_back(process.pid);
+    }
+  }
+  const std::set<int> on_gpus(pids.begin(), pids.end());
+  auto next = std::make_shared<HostProcesses>();
+  std::map<int, Named> named;
+  for (auto& [pid, usage] : usages_.look(pids)) {
+    HostProcess process{.usage = std::move(usage)};
+    if (!on_gpus.contains(pid)) {
+      const auto known = named_.find(pid);
+      Named& now = named[pid];
+      now = known != named_.end() && known->second.start_ticks == process.usage.start_ticks
+                ? known->second
+                : Named{process.usage.start_ticks, owners_.look_up(pid, false, {}, true)};
+      process.owner = now.owner;
+    }
+    next->emplace(pid, std::move(process));
+  }
+  named_ = std::move(named);
+  return next;
+}
+
+void HostWatch::work() {
+  constexpr int kPartOfTime = 20;
+  // The first snapshot comes soon; after that the processes have to be there at once.
+  static_cast<void>(live_.wait_newer(0, std::chrono::seconds(1)));
+  while (true) {
+    const std::int64_t begin = sources::monotonic_ns();
+    auto next = look();
+    const std::chrono::nanoseconds took(sources::monotonic_ns() - begin);
+    std::unique_lock lock(mutex_);
+    processes_ = std::move(next);
+    if (over_.wait_for(lock, std::max(period_, took * kPartOfTime), [this] { return is_over_; })) {
+      return;
+    }
+  }
+}
+
+}  // namespace pyrometer::readout
