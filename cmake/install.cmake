@@ -55,7 +55,7 @@ if(PYROMETER_RELOCATABLE)
 
   foreach(package libisal-dev libsimdjson-dev libstdc++6 libgcc-s1 libarchive-dev nettle-dev
       liblzma-dev liblz4-dev libzstd-dev libbz2-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev
-      nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev libsqlite3-dev)
+      nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev libsqlite3-dev libncurses-dev)
     find_file(notice NAMES copyright PATHS /usr/share/doc/${package} NO_DEFAULT_PATH NO_CACHE REQUIRED)
     install(FILES ${notice} DESTINATION ${CMAKE_INSTALL_DOCDIR}/third-party RENAME ${package}.txt)
     unset(notice)

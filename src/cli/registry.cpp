@@ -7,6 +7,7 @@
 #include "cli/commands/run.h"
 #include "cli/commands/serve.h"
 #include "cli/commands/stat.h"
+#include "cli/commands/top.h"
 
 namespace pyrometer::cli {
 
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
+  commands.push_back(std::make_unique<TopCommand>());
   commands.push_back(std::make_unique<StatCommand>());
   commands.push_back(std::make_unique<PickCommand>());
   commands.push_back(std::make_unique<ServeCommand>());

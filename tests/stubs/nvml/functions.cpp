@@ -87,9 +87,9 @@ extern "C" {
 
 Return nvmlInit_v2() {
   Call call("nvmlInit_v2");
+  if (call->started < 0) call->started = call->clock();
   if (call->init_code != 0) return call->init_code;
   call->initialized = true;
-  if (call->started < 0) call->started = call->clock();
   return nvml::kSuccess;
 }
 

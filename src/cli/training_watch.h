@@ -1,0 +1,53 @@
+// Follows the recordings that are being written on this machine, in the background.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "readout/training.h"
+#include "rules/rule.h"
+
+namespace pyrometer::cli {
+
+class TrainingWatch {
+ public:
+  // `root`: prefix of /proc.
+  TrainingWatch(std::string root, rules::Settings settings);
+  TrainingWatch(const TrainingWatch&) = delete;
+  TrainingWatch& operator=(const TrainingWatch&) = delete;
+  ~TrainingWatch();
+
+  // Errors: kResource. Call once.
+  [[nodiscard]] base::Result<void> start();
+  // Never null, never waits. Any thread.
+  [[nodiscard]] std::shared_ptr<const readout::Trainings> trainings() const;
+
+ private:
+  // The diagnosis of a recording, made once in a while: it costs far more than its progress.
+  struct Judged {
+    std::int64_t due_ns = 0;
+    // By rank, and see the source.
+    std::map<std::int32_t, std::pair<std::string, model::Severity>> findings;
+  };
+  void work();
+  void look();
+  void judge(const std::string& path, Judged& judged);
+
+  std::string root_;
+  rules::Settings settings_;
+  std::map<std::string, Judged> judged_;  // of the thread alone
+
+  mutable std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::shared_ptr<const readout::Trainings> trainings_ = std::make_shared<readout::Trainings>();
+  std::thread thread_;
+};
+
+}  // namespace pyrometer::cli
