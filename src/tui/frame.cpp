@@ -86,6 +86,7 @@ std::string event_text(const readout::LiveEvent& event, const readout::Snapshot&
   text += ' ' + (who.empty() ? event.source : who) + ": ";
   switch (event.kind) {
     case EventKind::kXid:
+      if (event.text.starts_with("Xid")) return text + event.text;  // with its number
       text += "Xid " + std::to_string(event.code);
       break;
     case EventKind::kDeviceLost:

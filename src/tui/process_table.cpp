@@ -133,11 +133,16 @@ void put_training(Grid& grid, int y, const readout::Training& training) {
     grid.put(y, x, "GPU not watched yet", {.ink = Ink::kFaint});
     return;
   }
+  const auto words_of = [](const readout::Training::Share& share) {
+    return fmt::format("{} {:.0f}%", share.cause, share.share * kPercent);
+  };
+  // Words first: the bar is left out where they have no room beside it.
   constexpr int kBar = 20;
-  if (x + kBar + kIndent < grid.width()) x = put_causes_bar(grid, y, x, kBar, training) + 1;
+  const int first = output::display_width(words_of(training.shares.front()));
+  if (x + kBar + 1 + first <= grid.width()) x = put_causes_bar(grid, y, x, kBar, training) + 1;
   // Whole words only: half of a cause misleads.
   for (const readout::Training::Share& share : training.shares) {
-    const std::string words = fmt::format("{} {:.0f}%", share.cause, share.share * kPercent);
+    const std::string words = words_of(share);
     constexpr double kWorthSaying = 0.01;
     if (share.share < kWorthSaying || x + output::display_width(words) > grid.width()) break;
     x = grid.put(y, x, words, {.ink = ink_of(share.group)}) + 2;
