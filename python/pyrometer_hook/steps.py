@@ -25,6 +25,7 @@ class Steps:
         self.evaluated = False  # that batch was seen under no_grad
         self.has_optimizer = False  # one was made or has stepped
         self.in_validation = False
+        self.by_program = False  # see told()
         self.at_boundary = []  # functions of (time ns); once a second, and while windows are open
         self.at_first = []  # functions of no argument, called at the first boundary
         self.stepped_in_validation = lambda: None
@@ -116,6 +117,30 @@ class Steps:
         self._emit(end, 0)
         if end >= self._due:
             self._periodic(end)
+
+    def told(self, end, samples):
+        """The program says itself that a step ends (pyrometer.step): from now on it alone does."""
+        if not self.by_program:
+            self.by_program = True
+            self._marker = None
+            self._waiting = []
+            self.optimizer_stepped = self._stepped_inside
+            self.forward_ended = self._settle_forward
+            self._first()
+        self.evaluated = False
+        self._settle()
+        if samples:
+            self.samples = samples
+        self._emit(end, 0)
+        if end >= self._due:
+            self._periodic(end)
+
+    def _stepped_inside(self, optimizer, end, flags=0):
+        self.has_optimizer = True
+        self.trained()
+
+    def _settle_forward(self, end):
+        self.trained()
 
     # -- boundaries ------------------------------------------------------------------------------
 

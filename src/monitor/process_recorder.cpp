@@ -227,7 +227,12 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
 
 void ProcessRecorder::note_region(const RangeRow& row) {
   if (row.type == RangeType::kStep || row.type == RangeType::kSyncCall) return;
-  if (row.thread != static_cast<std::uint32_t>(process_.pid)) return;
+  const bool is_long = recording::is_pause(row.type) && row.end - row.start >= kLongPause;
+  if (row.thread != static_cast<std::uint32_t>(process_.pid)) {
+    // Does not stop the training; but the program's author asked to see it.
+    if (is_long && row.type == RangeType::kUser) writer_.add_range(process_.id, row);
+    return;
+  }
   model::RegionTotal& total = regions_[static_cast<std::size_t>(row.type)];
   if (total.count == 0) total.kind = recording::range_type_name(row.type);
   ++total.count;
@@ -237,9 +242,7 @@ void ProcessRecorder::note_region(const RangeRow& row) {
   if (row.type == RangeType::kCheckpoint && row.a > 0 && total.amount < kMostBytes) {
     total.amount += row.a;
   }
-  if (recording::is_pause(row.type) && row.end - row.start >= kLongPause) {
-    writer_.add_range(process_.id, row);
-  }
+  if (is_long) writer_.add_range(process_.id, row);
 }
 
 void ProcessRecorder::on_counter(std::uint32_t, const ring::CounterBody& counter) {

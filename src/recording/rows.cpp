@@ -21,6 +21,7 @@ bool is_pause(RangeType type) {
     case RangeType::kGc:
     case RangeType::kLogging:
     case RangeType::kLoaderStart:
+    case RangeType::kUser:
       return true;
     default:
       return false;

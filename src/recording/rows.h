@@ -38,7 +38,8 @@ inline constexpr std::size_t kRangeTypes = 16;
 
 // "step", "input", …; the same words stand in the file's documentation.
 [[nodiscard]] const char* range_type_name(RangeType type);
-// Ranges that stop the training; long ones are kept whenever they happen.
+// Ranges that stop the training, or that its author has marked; long ones are kept whenever they
+// happen.
 [[nodiscard]] bool is_pause(RangeType type);
 
 struct ActivityRow {
