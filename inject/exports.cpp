@@ -11,6 +11,7 @@
 #include "loaded_libraries.h"
 #include "process.h"
 #include "ring/layout.h"
+#include "stack_sampler.h"
 #include "thread_id.h"
 
 namespace {
@@ -57,6 +58,7 @@ int call_chained(const char* path) {
 void at_exit() {
   const KeepErrno keep;
   if (process().writer() != nullptr) {
+    inject::stack_sampler().stop();
     capture().finish(ring::CaptureReason::kProcessEnds);
     process().go_inert(ring::CaptureReason::kProcessEnds);
   }
@@ -202,8 +204,34 @@ PYROMETER_EXPORT void pyrometer_hook_resume() {
   }
 }
 
+PYROMETER_EXPORT uint8_t* pyrometer_hook_phase_byte() { return inject::stack_sampler().phase(); }
+
+PYROMETER_EXPORT const char* pyrometer_hook_sampler_prepare(uint32_t version, const char* folders) {
+  const KeepErrno keep;
+  if (process().writer() == nullptr) {
+    return "not recorded";
+  }
+  return inject::stack_sampler().prepare(version, folders);
+}
+
+PYROMETER_EXPORT uint32_t pyrometer_hook_sampler_look(char* text, uint32_t size) {
+  const KeepErrno keep;
+  return inject::stack_sampler().look(text, size);
+}
+
+PYROMETER_EXPORT int pyrometer_hook_sampler_start() {
+  const KeepErrno keep;
+  return process().writer() != nullptr && inject::stack_sampler().start() ? 1 : 0;
+}
+
+PYROMETER_EXPORT void pyrometer_hook_sampler_stop() {
+  const KeepErrno keep;
+  inject::stack_sampler().stop();
+}
+
 PYROMETER_EXPORT void pyrometer_hook_retire() {
   const KeepErrno keep;
+  inject::stack_sampler().stop();
   if (process().writer() != nullptr) {
     capture().finish(ring::CaptureReason::kDisabled);
   }

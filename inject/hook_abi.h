@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define PYROMETER_HOOK_ABI 1
+#define PYROMETER_HOOK_ABI 2
 
 // PYROMETER_HOOK_ABI of the library.
 uint32_t pyrometer_hook_abi(void);
@@ -62,6 +62,33 @@ uint32_t pyrometer_hook_control(void);
 void pyrometer_hook_yield(void);
 // It has ended: take CUPTI again.
 void pyrometer_hook_resume(void);
+
+// What the training thread is doing, for the stack sampler.
+enum pyrometer_hook_phase {
+  PYROMETER_PHASE_HOST = 0,
+  PYROMETER_PHASE_INPUT = 1,
+  PYROMETER_PHASE_FORWARD = 2,
+  PYROMETER_PHASE_BACKWARD = 3,
+  PYROMETER_PHASE_OPTIMIZER = 4,
+  PYROMETER_PHASE_CHECKPOINT = 5,
+  PYROMETER_PHASE_LOGGING = 6,
+};
+// The byte that says so: the caller writes one of the above there. Never freed.
+uint8_t* pyrometer_hook_phase_byte(void);
+
+// The stack sampler: which lines of Python the training thread is in, by another thread that reads
+// its stack without asking it (CPython only). `prepare` is called by the training thread, which
+// holds Python's lock. `version`: sys.hexversion >> 16; `folders`: see source_places.h. Null, or
+// why it cannot be done.
+const char* pyrometer_hook_sampler_prepare(uint32_t version, const char* folders);
+// What it sees of that thread now: "file:line function" a line, innermost first, `size` bytes with
+// a zero at most; returns the length. For the caller to compare with what Python says, before
+// `start`.
+uint32_t pyrometer_hook_sampler_look(char* text, uint32_t size);
+// 1: runs, and samples while the monitor asks for it. It may be stopped and started again, as round
+// a fork. `stop` waits for the thread's end, a fifth of a second at most.
+int pyrometer_hook_sampler_start(void);
+void pyrometer_hook_sampler_stop(void);
 
 // This process shall not be recorded after all (a data loader worker): ring removed, inert.
 void pyrometer_hook_retire(void);

@@ -8,6 +8,7 @@
 
 #include "capture.h"
 #include "debug.h"
+#include "stack_sampler.h"
 #include "thread_id.h"
 
 namespace pyrometer::inject {
@@ -127,6 +128,7 @@ void Process::forget_after_fork() {
   attach_lock = PTHREAD_MUTEX_INITIALIZER;
   forget_thread_id();
   capture().forget_after_fork();
+  stack_sampler().forget_after_fork();
 }
 
 }  // namespace pyrometer::inject

@@ -30,6 +30,9 @@ class Worker {
   // Hands a request over and waits until it is done, `limit_ms` at most. False: not done.
   bool request(WorkerRequest request, std::uint32_t limit_ms);
 
+  // How long it waits until the next `run`. From inside of `run`.
+  void set_period(std::uint32_t period_ms) { period_ms_ = period_ms; }
+
   bool running() const { return running_.load(std::memory_order_acquire); }
 
   // In a child by fork: there is no thread.

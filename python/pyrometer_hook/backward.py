@@ -21,8 +21,8 @@ def _make(original):
         if not rt.on or _state.inside:
             return original(*args, **kwargs)
         _state.inside = True
-        phase = rt.phase
-        rt.phase = "backward"
+        phase = rt.phase[0]
+        rt.phase[0] = lib.PHASE_BACKWARD
         start = now()
         try:
             return original(*args, **kwargs)
@@ -32,7 +32,7 @@ def _make(original):
         finally:
             end = now()
             _state.inside = False
-            rt.phase = phase
+            rt.phase[0] = phase
             if not steps.start:
                 steps.start = start
             rt.emit(lib.BACKWARD, 0, 0, start, end)

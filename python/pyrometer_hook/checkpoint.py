@@ -38,12 +38,12 @@ def _make(name, writes, position):
     def make(original):
         def checkpoint(*args, **kwargs):
             thread = get_ident()
-            phase = rt.phase
+            phase = rt.phase[0]
             # A dataset that loads its samples this way is input.
-            if not rt.on or _state.owner == thread or phase == "input":
+            if not rt.on or _state.owner == thread or phase == lib.PHASE_INPUT:
                 return original(*args, **kwargs)
             _state.owner = thread
-            rt.phase = "checkpoint"
+            rt.phase[0] = lib.PHASE_CHECKPOINT
             start = now()
             try:
                 return original(*args, **kwargs)
@@ -53,7 +53,7 @@ def _make(name, writes, position):
             finally:
                 end = now()
                 _state.owner = 0
-                rt.phase = phase
+                rt.phase[0] = phase
                 try:
                     target = None
                     if position >= 0:

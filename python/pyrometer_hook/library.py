@@ -6,7 +6,7 @@ keeps the interpreter lock (PyDLL). Nothing here raises but `Library()`.
 import ctypes
 import struct
 
-ABI = 1  # PYROMETER_HOOK_ABI
+ABI = 2  # PYROMETER_HOOK_ABI
 
 # RangeKind of src/ring/layout.h
 USER, STEP, INPUT, OPTIMIZER, FORWARD, BACKWARD, CHECKPOINT, VALIDATION = range(8)
@@ -14,6 +14,10 @@ COMPILE, GC, LOGGING, LOADER_START, EPOCH, SYNC_CALL, ZERO_GRAD, PROFILER = rang
 
 # RangeFlags
 NO_GRAD, SKIPPED, ESTIMATED = 1, 2, 4
+
+# pyrometer_hook_phase
+PHASE_HOST, PHASE_INPUT, PHASE_FORWARD, PHASE_BACKWARD = range(4)
+PHASE_OPTIMIZER, PHASE_CHECKPOINT, PHASE_LOGGING = range(4, 7)
 
 # ControlBits
 CAPTURE_OFF, SYNC_WINDOW, STACK_SAMPLER, END = 1, 2, 4, 8
@@ -55,6 +59,18 @@ class Library:
         self.resume.restype = None
         self.retire = waiting.pyrometer_hook_retire
         self.retire.restype = None
+        byte = quick.pyrometer_hook_phase_byte
+        byte.restype = ctypes.POINTER(ctypes.c_uint8 * 1)
+        self.phase = memoryview(byte().contents).cast("B")
+        self._prepare = quick.pyrometer_hook_sampler_prepare
+        self._prepare.restype = ctypes.c_char_p
+        self._prepare.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
+        self._look = quick.pyrometer_hook_sampler_look
+        self._look.restype = ctypes.c_uint32
+        self._look.argtypes = [ctypes.c_char_p, ctypes.c_uint32]
+        self.sampler_start = quick.pyrometer_hook_sampler_start
+        self.sampler_stop = waiting.pyrometer_hook_sampler_stop
+        self.sampler_stop.restype = None
         self._names = {}
 
     @staticmethod
@@ -76,6 +92,17 @@ class Library:
             if number:
                 self._names[text] = number
         return number
+
+    def sampler_prepare(self, version, folders):
+        """None, or why this thread's stack cannot be sampled."""
+        problem = self._prepare(version, folders.encode("utf-8", "replace"))
+        return problem.decode() if problem else None
+
+    def sampler_look(self):
+        """What the sampler sees of the thread that prepared it: places, innermost first."""
+        buffer = ctypes.create_string_buffer(1 << 16)
+        length = self._look(buffer, len(buffer))
+        return buffer.raw[:length].split(b"\n")[:-1]
 
     def info(self, key, value):
         self._info(self.name(key), self.name(value))

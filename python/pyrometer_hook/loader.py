@@ -99,12 +99,12 @@ def _wrap_next(loader):
             thread = get_ident()
             if not rt.on or loader.owner == thread:
                 return original(self)
-            phase = rt.phase
+            phase = rt.phase[0]
             try:
                 epoch = self.__dict__.get(_ATTRIBUTE)
                 multi = epoch is not None and epoch.multi
                 ready = _ready(self) if multi else -1
-                rt.phase = "input"
+                rt.phase[0] = lib.PHASE_INPUT
                 loader.owner = thread
                 start = now()
             except Exception:
@@ -114,18 +114,18 @@ def _wrap_next(loader):
                 batch = original(self)
             except StopIteration:
                 loader.owner = 0
-                rt.phase = phase
+                rt.phase[0] = phase
                 if epoch is not None:
                     epoch.finish(now(), 0)
                 raise
             except BaseException as error:
                 loader.owner = 0
-                rt.phase = phase
+                rt.phase[0] = phase
                 leave_no_trace(error)
                 raise
             end = now()
             loader.owner = 0
-            rt.phase = phase
+            rt.phase[0] = phase
             try:
                 if epoch is None:
                     rt.emit(lib.INPUT, 0, 0, start, end, ready, -1)

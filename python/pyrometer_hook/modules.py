@@ -121,8 +121,8 @@ class Modules:
                     return saved(self, *args, **kwargs)
                 return super(kind, self).__call__(*args, **kwargs)
             active.add(thread)
-            phase = rt.phase
-            rt.phase = "forward"
+            phase = rt.phase[0]
+            rt.phase[0] = lib.PHASE_FORWARD
             start = now()
             try:
                 if saved is not None:
@@ -134,7 +134,7 @@ class Modules:
             finally:
                 end = now()
                 active.discard(thread)
-                rt.phase = phase
+                rt.phase[0] = phase
                 after(self, start, end)
 
         after = self._after_forward

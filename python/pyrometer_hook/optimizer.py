@@ -23,7 +23,7 @@ class _Open:
     def __init__(self):
         self.current = 0  # id of its optimizer, 0: none
         self.start = 0
-        self.phase = "host"
+        self.phase = lib.PHASE_HOST
         self.ignored = 0
         self.finished = 0  # steps so far, to tell a skipped one
         self.optimizers = weakref.WeakSet()
@@ -35,10 +35,10 @@ class _Open:
             if self.ignored < _STALE:
                 return
         else:
-            self.phase = rt.phase
+            self.phase = rt.phase[0]
         self.current = key
         self.ignored = 0
-        rt.phase = "optimizer"
+        rt.phase[0] = lib.PHASE_OPTIMIZER
         self.start = now()
 
     def end(self, optimizer):
@@ -46,7 +46,7 @@ class _Open:
             return
         end = now()
         self.current = 0
-        rt.phase = self.phase
+        rt.phase[0] = self.phase
         self.finished += 1
         name = _names.get(type(optimizer)) or _class_name(optimizer)
         rt.emit(lib.OPTIMIZER, 0, name, self.start, end)

@@ -17,11 +17,11 @@ def hidden(function):
 
 
 # Where it is installed the folder has another name.
-_FOLDER = __file__.replace("\\", "/").rpartition("/")[0] + "/"
+HOOK_FOLDER = __file__.replace("\\", "/").rpartition("/")[0] + "/"
 
 
 def is_hook_file(name):
-    return "pyrometer_hook/" in name or name.startswith(_FOLDER)
+    return "pyrometer_hook/" in name or name.startswith(HOOK_FOLDER)
 
 
 def leave_no_trace(error):

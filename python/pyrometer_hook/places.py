@@ -3,7 +3,7 @@ import os
 import sys
 import sysconfig
 
-from .patching import is_hook_file
+from .patching import HOOK_FOLDER, is_hook_file
 
 _shorts = {}
 _roots = []  # (folders of libraries, the script's folder), once known
@@ -21,6 +21,21 @@ def _find_roots():
     return library, folder
 
 
+def _known_roots():
+    if not _roots:
+        _roots.append(_find_roots())
+    return _roots[0]
+
+
+def folders():
+    """The folders that `short` goes by, for the library: inject/source_places.h."""
+    library, folder = _known_roots()
+    lines = ["H" + HOOK_FOLDER] + ["L" + root for root in library]
+    if folder:
+        lines.append("S" + folder)
+    return "\n".join(line for line in lines if "\n" not in line)
+
+
 def short(file):
     """(name, whether it is the user's): relative to the script, or from its package on."""
     entry = _shorts.get(file)
@@ -36,9 +51,7 @@ def _short(file):
         return "pyrometer_hook", False
     if file.startswith("<"):
         return file[:60], "ipython" in file
-    if not _roots:
-        _roots.append(_find_roots())
-    library, folder = _roots[0]
+    library, folder = _known_roots()
     for root in library:
         if file.startswith(root):
             return file[len(root):], False

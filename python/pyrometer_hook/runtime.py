@@ -6,7 +6,6 @@ that launchers, loader workers and fork servers that merely import torch stay as
 import os
 import sys
 import time
-from threading import get_ident
 
 from . import library as lib
 
@@ -29,9 +28,9 @@ class Runtime:
         self.on = True  # False: every wrapper goes straight to the original
         self.emit = self._first  # (kind, flags, name id, start ns, end ns, a, b)
         self.library = None
-        self.phase = "host"  # what the training thread does, for the stack sampler
-        self.main_thread = 0  # ident of the thread that trains
+        self.phase = bytearray(1)  # [0]: what the training thread does, for the stack sampler
         self.at_attach = []  # functions called once when the process is attached
+        self.at_fork = []  # functions called before a fork
         self.at_end = []  # functions called when the recording or the process ends
         self.errors = {}  # part: count
         self.part_off = {}  # part: function that undoes its patches
@@ -61,7 +60,7 @@ class Runtime:
         except Exception:
             return self.turn_off()
         self._state = _ATTACHED
-        self.main_thread = get_ident()
+        self.phase = self.library.phase
         self.emit = self._make_emit(self.library.ranges)
         early, self._early = self._early, []
         for function in early:
@@ -94,6 +93,10 @@ class Runtime:
                 pass
         self.library = None
         return False
+
+    def before_fork(self):
+        for function in self.at_fork:
+            self.guard("runtime", function)
 
     def after_fork(self):
         """In a child: one that was forked from a recorded process is never recorded."""

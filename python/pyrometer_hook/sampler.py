@@ -1,84 +1,83 @@
-"""Where the training thread is: a low-rate sample of its Python stack, while the monitor asks.
+"""Where the training thread is: its lines, sampled by a thread of the library while the monitor asks.
 
-At most 20 samples a second, fewer where one is dear. Told once a second as counters named
-"stack <phase> <user's file:line function> | <innermost file:line function>", valued in samples.
+That thread reads Python's stack without asking for it (inject/stack_sampler.h), so this part only
+prepares it and, before believing it, compares what it reads with what Python says. It counts
+texts "stack <phase> <user's file:line function> | <innermost file:line function>".
 """
-import _thread
 import sys
-import time
+import sysconfig
 
 from . import library as lib
-from .places import place, user_frame
-from .runtime import now, rt
+from .places import folders, place
+from .runtime import rt
 from .steps import steps
 
 _PART = "sampler"
-_PERIOD_NS = 50 * 1000 * 1000
-_LONGEST_NS = 1000 * 1000 * 1000
-_SHARE = 1000  # the CPU time of one sample is at most this part of the time between two
-_TELL_NS = 1000 * 1000 * 1000
+_COMPARED = 32  # frames
+
+
+def _why_not():
+    if sys.implementation.name != "cpython":
+        return sys.implementation.name + ", not CPython"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "Python without its lock"
+    return None
+
+
+def _agrees(library):
+    """Whether the library sees this thread's stack as Python does."""
+    seen = library.sampler_look()
+    frame, own = sys._getframe(1), []
+    while frame is not None and len(own) < _COMPARED:
+        own.append(place(frame).encode("utf-8", "replace"))
+        frame = frame.f_back
+    # The two innermost are sampler_look and this function, which is at another line by now.
+    return len(seen) > 2 and seen[1].endswith(b" _agrees") and seen[2:len(own) + 2] == own
 
 
 class _Sampler:
     def __init__(self):
+        self.prepared = False
         self.running = False
-        self.stop = _thread.allocate_lock()  # held while sampling may go on
-        self.counts = {}
 
     def boundary(self, time):
         if rt.control_bits & lib.STACK_SAMPLER and not self.running:
             self.start()
 
     def start(self):
-        self.running = True
-        if not self.stop.locked():
-            self.stop.acquire()
-        # Not threading.Thread: threading.enumerate() and the exit of the program stay as they are.
-        _thread.start_new_thread(self._run, ())
+        library = rt.library
+        if not self.prepared:
+            problem = _why_not() or library.sampler_prepare(sys.hexversion >> 16, folders())
+            if not problem and not _agrees(library):
+                problem = "Python %d.%d keeps its stack in an unknown way" % sys.version_info[:2]
+            if problem:
+                rt.part_off[_PART]()
+                rt.off(_PART, problem)
+                return
+            self.prepared = True
+        self.running = bool(library.sampler_start())
 
-    def end(self):
-        if self.running and self.stop.locked():
-            self.stop.release()
-
-    def _run(self):
-        try:
-            wait, told = _PERIOD_NS, now()
-            while rt.on and not self.stop.acquire(timeout=wait * 1e-9):
-                start = time.thread_time_ns()
-                self._sample()
-                cost = time.thread_time_ns() - start
-                wait = min(max(_PERIOD_NS, cost * _SHARE), _LONGEST_NS)
-                end = now()
-                if end - told > _TELL_NS:
-                    self._tell(end)
-                    told = end
-                    if not rt.library or not rt.library.control() & lib.STACK_SAMPLER:
-                        break
-            self._tell(now())
-        except Exception:
-            rt.failed(_PART)
-        finally:
+    def stop(self):
+        if self.running:
             self.running = False
+            rt.library.sampler_stop()
 
-    def _sample(self):
-        leaf = sys._current_frames().get(rt.main_thread)
-        if leaf is None:
-            return
-        user = user_frame(leaf)
-        text = "stack %s %s | %s" % (rt.phase, place(user) if user else "-", place(leaf))
-        if text in self.counts or len(self.counts) < 200:
-            self.counts[text] = self.counts.get(text, 0) + 1
-
-    def _tell(self, time):
-        counts, self.counts = self.counts, {}
-        if rt.on:
-            for text, count in counts.items():
-                rt.counter(text, count, time)
+    def before_fork(self):
+        # Python 3.12 warns of forks in processes with several threads.
+        if self.running and rt.on:
+            self.stop()
+            steps.look_soon()
 
 
 def install(torch, finder):
     sampler = _Sampler()
     boundary = rt.guarded(_PART, sampler.boundary)
-    rt.part_off[_PART] = lambda: steps.at_boundary.remove(boundary)
-    rt.at_end.append(sampler.end)
+
+    def undo():
+        if boundary in steps.at_boundary:
+            steps.at_boundary.remove(boundary)
+
+    rt.part_off[_PART] = undo
+    rt.at_end.append(sampler.stop)
+    rt.at_fork.append(rt.guarded(_PART, sampler.before_fork))
     steps.at_boundary.append(boundary)

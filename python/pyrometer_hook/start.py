@@ -58,7 +58,7 @@ def is_compiling_function(torch):
 def start(torch, finder):
     """Never raises. `finder` is sitecustomize's: parts may wait for further modules with it."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=rt.after_fork)
+        os.register_at_fork(before=rt.before_fork, after_in_child=rt.after_fork)
     atexit.register(rt.end)
     for part, install in PARTS:
         try:

@@ -159,6 +159,10 @@ class Steps:
             for function in tuple(self.at_boundary):
                 rt.guard("steps", function, end)
 
+    def look_soon(self):
+        """Calls `at_boundary` when the monitor's wishes are next looked at."""
+        self._bits = -1
+
     def _emit(self, end, flags):
         start = self.start
         if start and end > start:

@@ -25,8 +25,8 @@ def _make(name):
             if not rt.on or _state.owner == thread:
                 return original(*args, **kwargs)
             _state.owner = thread
-            phase = rt.phase
-            rt.phase = "logging"
+            phase = rt.phase[0]
+            rt.phase[0] = lib.PHASE_LOGGING
             start = now()
             try:
                 return original(*args, **kwargs)
@@ -36,7 +36,7 @@ def _make(name):
             finally:
                 end = now()
                 _state.owner = 0
-                rt.phase = phase
+                rt.phase[0] = phase
                 if end - start > _SHORTEST_NS and rt.attached:
                     rt.emit(lib.LOGGING, 0, rt.name(name), start, end)
 

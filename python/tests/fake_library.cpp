@@ -104,6 +104,23 @@ void pyrometer_hook_resume() {
   if (live()) fprintf(log_file, "resume\n");
 }
 
+uint8_t* pyrometer_hook_phase_byte() {
+  static uint8_t phase = 0;
+  return &phase;
+}
+
+// Tests of sampling use the library itself (tests/run/sampler_test.py).
+const char* pyrometer_hook_sampler_prepare(uint32_t version, const char* folders) {
+  if (live()) fprintf(log_file, "prepare\t%#x\t%s\n", version, folders);
+  return "the stand-in does not sample";
+}
+
+uint32_t pyrometer_hook_sampler_look(char*, uint32_t) { return 0; }
+
+int pyrometer_hook_sampler_start() { return 0; }
+
+void pyrometer_hook_sampler_stop() {}
+
 void pyrometer_hook_retire() {
   if (live()) fprintf(log_file, "retire\n");
   inert = true;

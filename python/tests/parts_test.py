@@ -1,4 +1,5 @@
 """Checkpoints, collections, profiler, trackers, sampler, sync window, and their switching off."""
+import sys
 import unittest
 
 from support import PRELUDE, HookCase, need_torch
@@ -133,27 +134,17 @@ writer.add_text("a", "b")
         self.assertEqual([r.name for r in records.of("logging")], ["SummaryWriter.add_scalar"])
 
     def test_stack_sampler(self):
+        """What the library cannot do is said, once; tests/run/sampler_test.py has the rest."""
         control = self.folder / "control"
         control.write_text("4")
         records = self.run_program(SMALL + """
-def slow_part():
-    end = time.monotonic() + 0.1
-    while time.monotonic() < end:
-        pass
-import threading
-before = threading.active_count()
-for _ in range(30):
+for _ in range(3):
     step()
-    slow_part()
-assert threading.active_count() == before
+    time.sleep(0.15)
 """, env={"FAKE_CONTROL": str(control)}).records
-        stacks = {n: v for n, v in records.counters if n.startswith("stack ")}
-        slow = [n for n in stacks if "slow_part" in n]
-        self.assertTrue(slow, records.counters)
-        self.assertTrue(all(n.startswith("stack host train.py:") for n in slow), slow)
-        self.assertFalse([n for n in stacks if str(self.folder) in n])
-        total = sum(v for n, v in records.counters if n.startswith("stack "))
-        self.assertLessEqual(total, 75)
+        self.assertEqual(records.off, {"hook.sampler": "off: the stand-in does not sample"})
+        asked = [line for line in records.lines if line[0] == "prepare"]
+        self.assertEqual([line[1] for line in asked], [hex(sys.hexversion >> 16)])
 
     def test_sync_window(self):
         control = self.folder / "control"

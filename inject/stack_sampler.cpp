@@ -1,0 +1,268 @@
+#include "stack_sampler.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "process.h"
+
+namespace pyrometer::inject {
+namespace {
+
+// Twenty samples a second on average, never in step with anything.
+constexpr std::uint32_t kPeriodMs = 50;
+constexpr std::uint64_t kTell = 1'000'000'000;  // ns
+constexpr std::uint32_t kStopMs = 200;
+constexpr std::size_t kMostFrames = 96;         // from the innermost outwards
+constexpr std::uint32_t kMostTexts = 4000;      // of a process, with their innermost lines …
+constexpr std::uint32_t kMostNames = 8000;      // … and at all
+constexpr std::uint32_t kMostUnreadable = 100;  // in a row
+
+// By pyrometer_hook_phase.
+constexpr std::string_view kPhases[] = {"host",      "input",      "forward", "backward",
+                                        "optimizer", "checkpoint", "logging"};
+
+constinit StackSampler the_sampler;
+
+std::uint32_t period_ms() {
+  const char* wanted = ::secure_getenv("PYROMETER_SAMPLER_MS");  // for tests
+  const unsigned long ms = wanted == nullptr ? 0 : std::strtoul(wanted, nullptr, 10);
+  return ms < 1 || ms > kPeriodMs ? kPeriodMs : static_cast<std::uint32_t>(ms);
+}
+
+}  // namespace
+
+StackSampler& stack_sampler() { return the_sampler; }
+
+const char* StackSampler::prepare(std::uint32_t version, const char* folders) {
+  if (worker_.running()) {
+    return "it runs";
+  }
+  prepared_.store(false, std::memory_order_relaxed);
+  if (!places_.set(folders == nullptr ? std::string_view{} : std::string_view{folders})) {
+    return "too many folders of libraries";
+  }
+  const char* problem = stack_.prepare(version);
+  prepared_.store(problem == nullptr, std::memory_order_release);
+  return problem;
+}
+
+std::uint32_t StackSampler::look(char* text, std::uint32_t size) const {
+  if (size == 0) {
+    return 0;
+  }
+  PythonStack::Frame frames[kMostFrames];
+  const std::size_t count = stack_.prepared() ? stack_.frames(frames, kMostFrames) : 0;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    PythonText file;
+    std::size_t next = length;
+    if (!stack_.file(frames[i], &file) ||
+        !add_place(frames[i], {file.bytes, file.length}, text, size - 1, &next) ||
+        next + 1 >= size) {
+      break;
+    }
+    text[next] = '\n';
+    length = next + 1;
+  }
+  text[length] = '\0';
+  return static_cast<std::uint32_t>(length);
+}
+
+bool StackSampler::start() {
+  if (!prepared_.load(std::memory_order_acquire)) {
+    return false;
+  }
+  if (worker_.running()) {
+    return true;
+  }
+  told_ = ring::monotonic_ns();
+  random_ = told_ | 1U;
+  period_ms_ = period_ms();
+  unreadable_in_a_row_ = 0;
+  return worker_.start(this, next_period_ms());
+}
+
+void StackSampler::stop() { (void)worker_.request(kFinish, kStopMs); }
+
+void StackSampler::forget_after_fork() {
+  prepared_.store(false, std::memory_order_relaxed);
+  stack_.forget();
+  worker_.forget_after_fork();
+}
+
+std::uint32_t StackSampler::next_period_ms() {
+  random_ ^= random_ << 13U;
+  random_ ^= random_ >> 7U;
+  random_ ^= random_ << 17U;
+  return period_ms_ / 2 + static_cast<std::uint32_t>(random_ % (period_ms_ + 1));
+}
+
+bool StackSampler::run(std::uint32_t requests) {
+  ring::Writer* writer = process().writer();
+  if (writer == nullptr) {
+    return false;
+  }
+  const std::uint64_t now = ring::monotonic_ns();
+  const std::uint32_t control = writer->header().control.load(std::memory_order_acquire);
+  const bool over = requests != 0 || (control & ring::kControlEnd) != 0;
+  const bool wanted = (control & ring::kControlStackSampler) != 0;
+  // What wakes the thread early is no random moment.
+  if (wanted && !over) {
+    sample(*writer);
+  }
+  const bool blind = unreadable_in_a_row_ >= kMostUnreadable;
+  if (over || blind || !wanted || now - told_ >= kTell) {
+    tell(*writer, now);
+  }
+  if (blind) {
+    const std::uint32_t key = writer->intern_name("hook.sampler");
+    const std::uint32_t value = writer->intern_name("off: the thread's stack cannot be read");
+    writer->write(ring::RecordType::kInfo, 0,
+                  ring::InfoBody{.time = now, .key = key, .value = value});
+    prepared_.store(false, std::memory_order_relaxed);
+  }
+  worker_.set_period(next_period_ms());
+  return !over && !blind;
+}
+
+// The stack and the phase of one moment: again if this thread was kept waiting in between.
+std::size_t StackSampler::snapshot(PythonStack::Frame* frames, std::uint8_t* phase) const {
+  constexpr std::uint64_t kMoment = 300'000;  // ns
+  std::size_t count = 0;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::uint64_t before = ring::monotonic_ns();
+    *phase = __atomic_load_n(&phase_, __ATOMIC_RELAXED);
+    count = stack_.frames(frames, kMostFrames);
+    const bool same = *phase == __atomic_load_n(&phase_, __ATOMIC_RELAXED);
+    if (count > 0 && same && ring::monotonic_ns() - before < kMoment) {
+      break;
+    }
+  }
+  return count;
+}
+
+void StackSampler::sample(ring::Writer& writer) {
+  PythonStack::Frame frames[kMostFrames];
+  std::uint8_t phase = 0;
+  const std::size_t count = snapshot(frames, &phase);
+  char text[2 * SourcePlaces::kMostName + 2 * PythonText::kMost + 128];
+  std::size_t length = 0;
+  const auto add = [&](std::string_view part) {
+    std::memcpy(text + length, part.data(), part.size());
+    length += part.size();
+  };
+  add("stack ");
+  add(kPhases[phase < std::size(kPhases) ? phase : 0]);
+  add(" ");
+
+  // The user's innermost line; the files of the frames inside of it are looked at on the way.
+  bool readable = count > 0;
+  PythonText innermost;
+  bool users = false;
+  for (std::size_t i = 0; readable && !users && i < count; ++i) {
+    PythonText file;
+    readable = stack_.file(frames[i], &file);
+    const std::string_view name(file.bytes, file.length);
+    if (i == 0) {
+      innermost = file;
+    }
+    users = readable && places_.shorten(name).users;
+    if (users) {
+      readable = add_place(frames[i], name, text, sizeof text, &length);
+    }
+  }
+  if (readable && !users) {
+    add("-");
+  }
+  const std::size_t without = length;
+  if (readable) {
+    add(" | ");
+    readable =
+        add_place(frames[0], {innermost.bytes, innermost.length}, text, sizeof text, &length);
+  }
+  if (!readable) {
+    ++unreadable_;
+    ++unreadable_in_a_row_;
+    return;
+  }
+  unreadable_in_a_row_ = 0;
+  this->count(writer, {text, length}, {text, without});
+}
+
+// "file:line function"
+bool StackSampler::add_place(const PythonStack::Frame& frame, std::string_view file, char* text,
+                             std::size_t room, std::size_t* length) const {
+  PythonText function;
+  if (!stack_.function(frame, &function)) {
+    return false;
+  }
+  const std::string_view name = places_.shorten(file).name;
+  char line[16];
+  const int digits = std::snprintf(line, sizeof line, ":%d ", stack_.line(frame));
+  const auto size = static_cast<std::size_t>(digits);
+  if (*length + name.size() + size + function.length > room) {
+    return false;
+  }
+  char* to = text + *length;
+  std::memcpy(to, name.data(), name.size());
+  std::memcpy(to + name.size(), line, size);
+  std::memcpy(to + name.size() + size, function.bytes, function.length);
+  *length += name.size() + size + function.length;
+  return true;
+}
+
+void StackSampler::count(ring::Writer& writer, std::string_view text,
+                         std::string_view without_innermost) {
+  // A program with ever new lines: then their innermost ones are left out, and in the end all.
+  char shorter[SourcePlaces::kMostName + PythonText::kMost + 128];
+  if (known_count_ >= kMostTexts) {
+    constexpr std::string_view kNone = " | -";
+    std::memcpy(shorter, without_innermost.data(), without_innermost.size());
+    std::memcpy(shorter + without_innermost.size(), kNone.data(), kNone.size());
+    text = {shorter, without_innermost.size() + kNone.size()};
+  }
+  const std::uint32_t id = known_count_ < kMostNames ? writer.intern_name(text) : 0;
+  if (id == 0) {
+    writer.count_drop(ring::RecordType::kCounter);
+    return;
+  }
+  if (id < 64 * std::size(known_)) {
+    const std::uint64_t bit = std::uint64_t{1} << (id % 64);
+    known_count_ += (known_[id / 64] & bit) == 0 ? 1 : 0;
+    known_[id / 64] |= bit;
+  }
+  for (Line& line : lines_) {
+    if (line.name == id || line.name == 0) {
+      line.name = id;
+      ++line.samples;
+      return;
+    }
+  }
+  writer.count_drop(ring::RecordType::kCounter);
+}
+
+void StackSampler::tell(ring::Writer& writer, std::uint64_t now) {
+  told_ = now;
+  for (Line& line : lines_) {
+    if (line.name == 0) {
+      break;
+    }
+    writer.write(ring::RecordType::kCounter, 0,
+                 ring::CounterBody{
+                     .time = now, .value = static_cast<double>(line.samples), .name = line.name});
+    line = {};
+  }
+  if (unreadable_ > 0) {
+    if (const std::uint32_t name = writer.intern_name("sampler.unreadable"); name != 0) {
+      writer.write(
+          ring::RecordType::kCounter, 0,
+          ring::CounterBody{.time = now, .value = static_cast<double>(unreadable_), .name = name});
+    }
+    unreadable_ = 0;
+  }
+}
+
+}  // namespace pyrometer::inject
