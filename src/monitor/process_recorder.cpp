@@ -102,9 +102,8 @@ void ProcessRecorder::advance(model::TimeNs now, std::optional<bool> capture) {
   segmenter_.advance(now);
   capture_.forget(last_step_end_ - kLiveSpan);
   const bool on = capture ? *capture : wants_capture(now);
-  // Stacks are not asked for: the hook's sampler runs when the training thread gives up Python's
-  // lock, and so takes lines that wait in C code for those that compute in Python.
-  const std::uint32_t bits = on ? 0U : static_cast<std::uint32_t>(ring::kControlCaptureOff);
+  // Stacks are sampled in watched turns alone, so that what it costs is in the measured cost.
+  const std::uint32_t bits = on ? ring::kControlStackSampler : ring::kControlCaptureOff;
   if (reader_.control() != bits) reader_.set_control(bits);
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);
