@@ -10,6 +10,12 @@ constexpr std::string_view kHook = "pyrometer_hook";
 constexpr std::string_view kHookFolder = "pyrometer_hook/";
 constexpr std::size_t kMostMadeUp = 60;  // characters of names such as "<string>"
 
+// string_view's own substr can throw, which this library must not need.
+std::string_view part(std::string_view text, std::size_t from, std::size_t most) {
+  const std::size_t start = std::min(from, text.size());
+  return {text.data() + start, std::min(most, text.size() - start)};
+}
+
 // The first `most` characters of UTF-8.
 std::string_view first_characters(std::string_view text, std::size_t most) {
   std::size_t length = 0;
@@ -19,7 +25,7 @@ std::string_view first_characters(std::string_view text, std::size_t most) {
       break;
     }
   }
-  return text.substr(0, length);
+  return part(text, 0, length);
 }
 
 }  // namespace
@@ -33,7 +39,7 @@ bool SourcePlaces::set(std::string_view folders) {
   std::string_view rest(text_, folders.size());
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
+    const std::string_view line = part(rest, 0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.size() < 2) {
       continue;
@@ -41,7 +47,7 @@ bool SourcePlaces::set(std::string_view folders) {
     if (count_ == kMostFolders) {
       return false;
     }
-    folders_[count_++] = {line[0], line.substr(1)};
+    folders_[count_++] = {line[0], part(line, 1, line.size())};
   }
   return true;
 }
@@ -62,11 +68,11 @@ SourcePlaces::Short SourcePlaces::shorten(std::string_view file) const {
       if (kind == 'H') {
         return {kHook, false};
       }
-      return {file.substr(folder.path.size(), kMostName), kind == 'S'};
+      return {part(file, folder.path.size(), kMostName), kind == 'S'};
     }
   }
   const std::size_t slash = file.rfind('/');
-  return {file.substr(slash == std::string_view::npos ? 0 : slash + 1, kMostName), true};
+  return {part(file, slash == std::string_view::npos ? 0 : slash + 1, kMostName), true};
 }
 
 }  // namespace pyrometer::inject
