@@ -1,12 +1,17 @@
 #include "stack_sampler.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 
 #include "process.h"
+#include "thread_id.h"
 
 namespace pyrometer::inject {
 namespace {
@@ -85,11 +90,22 @@ bool StackSampler::start() {
   return worker_.start(this, next_period_ms());
 }
 
-void StackSampler::stop() { (void)worker_.request(kFinish, kStopMs); }
+void StackSampler::stop() {
+  const std::uint64_t deadline = ring::monotonic_ns() + kStopMs * 1'000'000U;
+  (void)worker_.request(kFinish, kStopMs);
+  // The thread has said its last word and is about to end: Python counts it until it has.
+  const std::uint32_t thread = thread_.exchange(0, std::memory_order_relaxed);
+  while (thread != 0 && ring::monotonic_ns() < deadline &&
+         ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
+    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
+    ::nanosleep(&kPause, nullptr);
+  }
+}
 
 void StackSampler::forget_after_fork() {
   prepared_.store(false, std::memory_order_relaxed);
   stack_.forget();
+  thread_.store(0, std::memory_order_relaxed);
   worker_.forget_after_fork();
 }
 
@@ -101,6 +117,7 @@ std::uint32_t StackSampler::next_period_ms() {
 }
 
 bool StackSampler::run(std::uint32_t requests) {
+  thread_.store(thread_id(), std::memory_order_relaxed);
   ring::Writer* writer = process().writer();
   if (writer == nullptr) {
     return false;

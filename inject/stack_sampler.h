@@ -30,7 +30,8 @@ class StackSampler final : private WorkerTasks {
   // Samples whenever the monitor asks (kControlStackSampler), until `stop`. False: not prepared, or
   // no thread could be made.
   bool start();
-  // What has been counted is told before it returns; waits for a fifth of a second at most.
+  // What has been counted is told, and the thread gone, before it returns; waits for a fifth of a
+  // second at most.
   void stop();
 
   // What the training thread is doing: a pyrometer_hook_phase. Written by it, of static lifetime.
@@ -58,6 +59,7 @@ class StackSampler final : private WorkerTasks {
   SourcePlaces places_;
   Worker worker_;
   std::atomic<bool> prepared_{false};
+  std::atomic<std::uint32_t> thread_{0};  // the worker's, once it has run
   std::uint8_t phase_ = 0;
 
   // Of the worker.

@@ -4,5 +4,6 @@ pyrometer_test(monitor_test
     src/monitor/keep_policy_test.cpp
     src/monitor/ring_set_test.cpp
     src/monitor/segmenter_test.cpp
+    src/monitor/sync_windows_test.cpp
     tests/support/ring_records.cpp
   LIBS pyrometer_monitor)

@@ -34,6 +34,16 @@ struct RegionTotal {
   std::int64_t amount = 0;  // bytes of checkpoints, 0 where it has no meaning
 };
 
+// Calls at one line that made the host wait for the device, in the moments in which they were
+// named.
+struct BlockingLine {
+  std::string call;  // "item", "cpu", "synchronize", …
+  std::string line;  // "train.py:58", the innermost of the user's own code; "-": none
+  std::int64_t count = 0;
+  DurationNs total = 0;
+  DurationNs longest = 0;
+};
+
 struct CaptureSpan {
   Interval span;
   bool on = false;
@@ -73,6 +83,7 @@ struct RecordedRun {
   std::map<std::string, std::string> info;  // of the process: "torch.version" …
   std::vector<CounterSummary> counters;
   std::vector<std::pair<std::string, std::int64_t>> host_lines;  // "file:line function", samples
+  std::vector<BlockingLine> blocking_lines;                      // longest in sum first
   OverheadEstimate overhead;
   DurationNs kept = 0;  // device time of which all events are kept (the analysed window)
 };

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <utility>
 
+#include "base/monotonic.h"
+
 namespace pyrometer::monitor {
 namespace {
 
@@ -103,12 +105,14 @@ void ProcessRecorder::advance(model::TimeNs now, std::optional<bool> capture) {
   capture_.forget(last_step_end_ - kLiveSpan);
   const bool on = capture ? *capture : wants_capture(now);
   // Stacks are sampled in watched turns alone, so that what it costs is in the measured cost.
-  const std::uint32_t bits = on ? ring::kControlStackSampler : ring::kControlCaptureOff;
+  std::uint32_t bits = on ? ring::kControlStackSampler : ring::kControlCaptureOff;
+  if (sync_windows_.want_open(now, on)) bits |= ring::kControlSyncWindow;
   if (reader_.control() != bits) reader_.set_control(bits);
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);
   process_changed_ = false;
   step_log_.save(segmenter_.pending_steps());
+  write_lines();
   for (const model::RegionTotal& total : regions_) {
     if (total.count > 0) writer_.put_region_total(process_.id, total);
   }
@@ -123,9 +127,6 @@ void ProcessRecorder::finish(model::TimeNs now) {
   step_log_.flush();
   process_.end = now;
   process_changed_ = true;
-  for (const auto& [line, samples] : host_lines_) {
-    writer_.put_host_line(process_.id, line, samples);
-  }
   if (segmenter_.late() > 0) writer_.add_loss(process_.id, now, "late", segmenter_.late());
   const ring::ReaderCounts counts = reader_.counts();
   if (counts.malformed > 0) {
@@ -195,6 +196,7 @@ void ProcessRecorder::on_memset(std::uint32_t, const ring::ActivityBody& memset)
 }
 
 void ProcessRecorder::on_api_call(std::uint32_t thread, const ring::ApiCallBody& call) {
+  sync_windows_.add_call(writer_.names().text(name(call.name)));
   segmenter_.add_call({.start = static_cast<std::int64_t>(call.start),
                        .end = static_cast<std::int64_t>(std::max(call.start, call.end)),
                        .name = name(call.name),
@@ -225,6 +227,8 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
 }
 
 void ProcessRecorder::note_region(const RangeRow& row) {
+  if (row.type == RangeType::kStep) sync_windows_.add_step();
+  if (row.type == RangeType::kSyncCall) note_blocking_line(row);
   if (row.type == RangeType::kStep || row.type == RangeType::kSyncCall) return;
   const bool is_long = recording::is_pause(row.type) && row.end - row.start >= kLongPause;
   if (row.thread != static_cast<std::uint32_t>(process_.pid)) {
@@ -244,15 +248,44 @@ void ProcessRecorder::note_region(const RangeRow& row) {
   if (is_long) writer_.add_range(process_.id, row);
 }
 
+// Null: there are too many. What it points to will be written.
+ProcessRecorder::Line* ProcessRecorder::line_of(Lines& lines, recording::NameId name) {
+  constexpr std::size_t kMostLines = 20'000;
+  if (lines.size() >= kMostLines && !lines.contains(name)) return nullptr;
+  Line& line = lines[name];
+  line.written = false;
+  return &line;
+}
+
+void ProcessRecorder::note_blocking_line(const RangeRow& row) {
+  Line* line = row.name == 0 ? nullptr : line_of(blocking_lines_, row.name);
+  if (line == nullptr) return;
+  ++line->count;
+  line->total = std::min(line->total + (row.end - row.start), base::kLatestMonotonicNs);
+  line->longest = std::max(line->longest, row.end - row.start);
+}
+
+void ProcessRecorder::write_lines() {
+  for (auto& [name, line] : host_lines_) {
+    if (!line.written) writer_.put_host_line(process_.id, name, line.count);
+    line.written = true;
+  }
+  for (auto& [name, line] : blocking_lines_) {
+    if (!line.written) {
+      writer_.put_blocking_line(process_.id, name, line.count, line.total, line.longest);
+    }
+    line.written = true;
+  }
+}
+
 void ProcessRecorder::on_counter(std::uint32_t, const ring::CounterBody& counter) {
   const recording::NameId id = name(counter.name);
   // Stack samples are counted, not kept one by one.
   if (writer_.names().text(id).starts_with("stack ")) {
-    constexpr std::size_t kMostLines = 20'000;
-    if (host_lines_.size() < kMostLines || host_lines_.contains(id)) {
+    if (Line* line = line_of(host_lines_, id); line != nullptr) {
       constexpr double kMostSamples = 1'000'000;  // of one second; not a number: none
       const bool sound = counter.value >= 1 && counter.value <= kMostSamples;
-      host_lines_[id] += sound ? static_cast<std::int64_t>(counter.value) : 1;
+      line->count += sound ? static_cast<std::int64_t>(counter.value) : 1;
     }
     return;
   }

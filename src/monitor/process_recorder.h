@@ -16,6 +16,7 @@
 #include "monitor/keep_policy.h"
 #include "monitor/segmenter.h"
 #include "monitor/step_log.h"
+#include "monitor/sync_windows.h"
 #include "recording/writer.h"
 #include "ring/reader.h"
 
@@ -93,6 +94,8 @@ class ProcessRecorder final : private ring::RecordSink {
                                                 recording::ActivityType type) const;
   void on_step(const model::RecordedStep& step);
   void note_region(const recording::RangeRow& row);
+  void note_blocking_line(const recording::RangeRow& row);
+  void write_lines();
   void take_device_info(std::string_view key, std::string_view value);
   void take_rank_info(std::string_view key, std::string_view value);
   void note_drops(model::TimeNs now);
@@ -110,7 +113,16 @@ class ProcessRecorder final : private ring::RecordSink {
   StepLog step_log_;
   Segmenter segmenter_;
   std::array<model::RegionTotal, recording::kRangeTypes> regions_;  // by type
-  std::unordered_map<recording::NameId, std::int64_t> host_lines_;
+  struct Line {
+    std::int64_t count = 0;  // samples, or calls
+    model::DurationNs total = 0, longest = 0;
+    bool written = false;
+  };
+  using Lines = std::unordered_map<recording::NameId, Line>;
+  [[nodiscard]] static Line* line_of(Lines& lines, recording::NameId name);
+  Lines host_lines_;
+  Lines blocking_lines_;
+  SyncWindows sync_windows_;
   std::array<std::uint64_t, ring::kRecordTypes> dropped_{};
   std::deque<model::RecordedStep> recent_;  // of the last seconds
   std::int64_t steps_ = 0;

@@ -74,6 +74,23 @@ void write_host_lines(JsonWriter& json, const model::RecordedRun& run) {
   json.end_array();
 }
 
+void write_blocking_lines(JsonWriter& json, const model::RecordedRun& run) {
+  constexpr std::size_t kMost = 100;
+  json.key("blocking_lines");
+  json.begin_array();
+  for (std::size_t i = 0; i < std::min(run.blocking_lines.size(), kMost); ++i) {
+    const model::BlockingLine& call = run.blocking_lines[i];
+    json.begin_object(JsonLayout::kInline);
+    json.member("call", call.call);
+    json.member("line", call.line);
+    json.member("count", call.count);
+    json.member("total_ns", call.total);
+    json.member("longest_ns", call.longest);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
@@ -99,6 +116,7 @@ void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
   write_overhead(json, run->overhead, all);
   json.member("monitor_cpu_share", all.monitor_share);
   write_host_lines(json, *run);
+  write_blocking_lines(json, *run);
   json.end_object();
 }
 

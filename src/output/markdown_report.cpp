@@ -264,6 +264,8 @@ bool write_markdown_report(const Report& report, const TextStyle& style,
   if (!causes.empty() && !sink(folded(causes.title, section_of(causes)))) return false;
   const Section lines = host_lines_section(report);
   if (!lines.empty() && !sink(folded(lines.title, section_of(lines)))) return false;
+  const Section calls = blocking_lines_section(report);
+  if (!calls.empty() && !sink(folded(calls.title, section_of(calls)))) return false;
   for (const Section& section : detail_sections(report, {.top_n = style.top_n})) {
     if (!sink(folded(section.title, section_of(section)))) return false;
   }

@@ -160,4 +160,31 @@ Section host_lines_section(const Report& report) {
   return section;
 }
 
+Section blocking_lines_section(const Report& report) {
+  constexpr std::size_t kMost = 20;
+  Section section;
+  const RecordedRun* run = shown_run(report);
+  if (run == nullptr || run->blocking_lines.empty()) return section;
+  double total = 0;
+  for (const model::BlockingLine& call : run->blocking_lines) {
+    total += static_cast<double>(call.total);
+  }
+  section.title = titled(detail_view(report), "Calls that wait for the GPU");
+  section.note = "Named now and then, for some steps.";
+  section.table.columns = {text_column("line of the program"),
+                           text_column("call"),
+                           number_column("calls"),
+                           number_column("mean"),
+                           number_column("longest"),
+                           number_column("share")};
+  for (std::size_t i = 0; i < std::min(run->blocking_lines.size(), kMost); ++i) {
+    const model::BlockingLine& call = run->blocking_lines[i];
+    section.table.rows.push_back(
+        {call.line, call.call, format_count(static_cast<double>(call.count)),
+         span_text(call.total / call.count), span_text(call.longest),
+         format_percent(total > 0 ? static_cast<double>(call.total) / total : 0)});
+  }
+  return section;
+}
+
 }  // namespace pyrometer::output

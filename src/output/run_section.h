@@ -16,4 +16,7 @@ namespace pyrometer::output {
 // without samples.
 [[nodiscard]] Section host_lines_section(const Report& report);
 
+// The calls, by line, that made the host wait for the device; empty where none was named.
+[[nodiscard]] Section blocking_lines_section(const Report& report);
+
 }  // namespace pyrometer::output

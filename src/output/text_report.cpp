@@ -93,6 +93,8 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
     if (!causes.empty()) write_section(page, causes);
     const Section lines = host_lines_section(report);
     if (!lines.empty()) write_section(page, lines);
+    const Section calls = blocking_lines_section(report);
+    if (!calls.empty()) write_section(page, calls);
   }
   if (!sink(page.take())) return false;
 

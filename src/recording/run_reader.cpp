@@ -142,6 +142,32 @@ Result<void> read_lines(Database& database, const NameTable& names, std::int64_t
   return {};
 }
 
+Result<void> read_blocking_lines(Database& database, const NameTable& names, std::int64_t process,
+                                 RecordedRun& run, Damage& damage) {
+  auto statement = database.prepare(
+      "SELECT name, count, total_ns, longest_ns FROM blocking_line WHERE process = ? "
+      "ORDER BY total_ns DESC, name");
+  if (!statement) return base::fail(statement.error());
+  statement->bind(process);
+  constexpr std::int64_t kMostCalls = 1'000'000'000;
+  while (statement->step()) {
+    const std::string_view text = names.text(clipped<NameId>(statement->integer(0)));
+    const std::size_t space = text.find(' ');
+    const model::BlockingLine call{std::string(text.substr(0, space)),
+                                   space == text.npos ? "-" : std::string(text.substr(space + 1)),
+                                   statement->integer(1), statement->integer(2),
+                                   statement->integer(3)};
+    if (call.count < 1 || call.count > kMostCalls || !damage.is_length(call.total) ||
+        call.longest < 0 || call.longest > call.total) {
+      damage.row("blocking_line");
+      continue;
+    }
+    run.blocking_lines.push_back(call);
+  }
+  if (statement->failed()) damage.table(database, "blocking_line", "more calls are missing");
+  return {};
+}
+
 bool is_overhead(const model::OverheadEstimate& estimate) {
   constexpr double kMost = 1000;  // times as slow
   const bool ratios = std::abs(estimate.ratio) <= kMost && std::abs(estimate.low) <= kMost &&
@@ -266,6 +292,8 @@ Result<RecordedRun> read_run(Database& database, const NameTable& names, const P
   if (auto ok = read_capture(database, process.id, run, damage); !ok) return base::fail(ok.error());
   if (auto ok = read_regions(database, process.id, run, damage); !ok) return base::fail(ok.error());
   if (auto ok = read_lines(database, names, process.id, run, damage); !ok)
+    return base::fail(ok.error());
+  if (auto ok = read_blocking_lines(database, names, process.id, run, damage); !ok)
     return base::fail(ok.error());
   if (auto ok = read_overhead(database, process.id, run, damage); !ok)
     return base::fail(ok.error());

@@ -57,6 +57,9 @@ CREATE TABLE sample (metric INTEGER NOT NULL, time_ns INTEGER NOT NULL, value RE
 CREATE TABLE missing (metric INTEGER NOT NULL, time_ns INTEGER NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE host_line (process INTEGER NOT NULL, name INTEGER NOT NULL, samples INTEGER NOT NULL,
   PRIMARY KEY (process, name)) WITHOUT ROWID;
+CREATE TABLE blocking_line (process INTEGER NOT NULL, name INTEGER NOT NULL,
+  count INTEGER NOT NULL, total_ns INTEGER NOT NULL, longest_ns INTEGER NOT NULL,
+  PRIMARY KEY (process, name)) WITHOUT ROWID;
 CREATE TABLE region_total (process INTEGER NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, longest_ns INTEGER NOT NULL, amount INTEGER NOT NULL,
   PRIMARY KEY (process, type)) WITHOUT ROWID;

@@ -10,7 +10,7 @@
 namespace pyrometer::recording {
 namespace {
 
-constexpr std::size_t kStatements = 21;
+constexpr std::size_t kStatements = 22;
 
 enum Sql : std::size_t {
   kMeta,
@@ -28,6 +28,7 @@ enum Sql : std::size_t {
   kCounter,
   kRegion,
   kHostLine,
+  kBlockingLine,
   kOverhead,
   kLoss,
   kNote,
@@ -62,6 +63,7 @@ std::array<std::string, kStatements> statement_texts() {
       "INSERT INTO counter VALUES (?,?,?,?)",
       "INSERT OR REPLACE INTO region_total VALUES (?,?,?,?,?,?)",
       "INSERT OR REPLACE INTO host_line VALUES (?,?,?)",
+      "INSERT OR REPLACE INTO blocking_line VALUES (?,?,?,?,?)",
       "INSERT OR REPLACE INTO overhead VALUES (?,?,?,?,?,?,?,?)",
       "INSERT INTO loss VALUES (?,?,?,?)",
       "INSERT INTO note VALUES (?,?,?)",
@@ -281,6 +283,15 @@ void Writer::put_host_line(std::int64_t process, NameId name, std::int64_t sampl
   write_new_names();
   check(sql_->all[kHostLine].bind(process).bind(std::int64_t{name}).bind(samples).run(),
         "cannot write");
+}
+
+void Writer::put_blocking_line(std::int64_t process, NameId name, std::int64_t count,
+                               std::int64_t total_ns, std::int64_t longest_ns) {
+  if (!ready()) return;
+  write_new_names();
+  Statement& s = sql_->all[kBlockingLine];
+  s.bind(process).bind(std::int64_t{name}).bind(count);
+  check(s.bind(total_ns).bind(longest_ns).run(), "cannot write");
 }
 
 void Writer::put_overhead(std::int64_t process, const model::OverheadEstimate& o) {

@@ -45,6 +45,9 @@ class Writer {
   void add_counter(std::int64_t process, NameId name, std::int64_t time, double value);
   void put_region_total(std::int64_t process, const model::RegionTotal& total);
   void put_host_line(std::int64_t process, NameId name, std::int64_t samples);
+  // `name`: "item train.py:58".
+  void put_blocking_line(std::int64_t process, NameId name, std::int64_t count,
+                         std::int64_t total_ns, std::int64_t longest_ns);
   void put_overhead(std::int64_t process, const model::OverheadEstimate& overhead);
   void add_loss(std::int64_t process, std::int64_t time, std::string_view what, std::int64_t count);
   void add_note(std::int64_t time, std::string_view severity, std::string_view text);

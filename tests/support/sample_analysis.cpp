@@ -300,7 +300,7 @@ void fill_diagnosis(model::Diagnosis& diagnosis, const SampleOptions& options) {
   if (!options.findings) return;
   diagnosis.findings.push_back(loader_finding(options.hostile));
   model::Finding syncs;
-  syncs.id = "sync.blocking_calls";
+  syncs.id = "sync.blocking_lines";
   syncs.severity = model::Severity::kWarning;
   syncs.title = "Blocking calls drain the GPU's queue";
   syncs.summary = "aten::_local_scalar_dense blocks once per step.";
@@ -390,6 +390,8 @@ SampleJob recorded_job() {
   run->host_lines = {
       {"stack input train.py:12 __getitem__ | PIL/Image.py:3 open", 30},
       {"stack forward train.py:40 main | torch/nn/modules/linear.py:114 forward", 15}};
+  run->blocking_lines = {{"item", "train.py:58", 40, 36 * kMs, 2 * kMs},
+                         {"nonzero", "model/masks.py:7", 20, 4 * kMs, kMs}};
   run->overhead.measured = true;
   run->overhead.ratio = 0.012;
   run->overhead.low = 0.008;
