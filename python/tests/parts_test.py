@@ -164,6 +164,23 @@ print(x.sum().item())
         self.assertEqual(result.out, "3.0 True [1.0, 1.0, 1.0] torch.Size([3, 1]) 1.0\n3.0\n")
         self.assertEqual(result.records.of("sync"), [])  # nothing here is on a GPU
 
+    def test_no_sync_window_beside_the_compiler(self):
+        control = self.folder / "control"
+        control.write_text("2")
+        result = self.run_program(SMALL + """
+import collections, types
+utils = types.ModuleType("torch._dynamo.utils")
+utils.counters = collections.defaultdict(collections.Counter)
+utils.counters["frames"]["total"] = 1
+sys.modules["torch._dynamo.utils"] = utils
+own = set(vars(torch.Tensor))
+step(3)
+time.sleep(0.15)
+step(2)
+assert set(vars(torch.Tensor)) == own
+""", env={"FAKE_CONTROL": str(control)})
+        self.assertIn("torch.compile", result.records.infos["hook.sync"])
+
     def test_the_recording_ends(self):
         control = self.folder / "control"
         control.write_text("8")

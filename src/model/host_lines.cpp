@@ -30,6 +30,15 @@ bool parse(std::string_view text, Sample& sample) {
 
 }  // namespace
 
+std::string why_no_host_lines(const RecordedRun& run) {
+  if (!run.host_lines.empty()) return {};
+  const auto told = run.info.find("hook.sampler");
+  if (told == run.info.end()) return "its Python stack was not sampled";
+  constexpr std::string_view kOff = "off: ";
+  const std::string_view text = told->second;
+  return std::string(text.starts_with(kOff) ? text.substr(kOff.size()) : text);
+}
+
 std::vector<HostLine> host_lines_of(const RecordedRun& run) {
   struct Sum {
     std::int64_t samples = 0, most = 0;

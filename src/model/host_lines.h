@@ -17,6 +17,9 @@ struct HostLine {
   double share = 0;  // of all samples of the run
 };
 
+// Why a run has none; empty where it has some.
+[[nodiscard]] std::string why_no_host_lines(const RecordedRun& run);
+
 // By phase and user's line, most samples first; `innermost` is the most frequent one of each. Empty
 // for runs without samples.
 [[nodiscard]] std::vector<HostLine> host_lines_of(const RecordedRun& run);

@@ -30,5 +30,14 @@ TEST(HostLines, PassOverWhatIsNoSample) {
   for (const HostLine& line : host_lines_of(run)) EXPECT_GT(line.samples, 0);
 }
 
+TEST(HostLines, SayWhyThereAreNone) {
+  RecordedRun run;
+  EXPECT_EQ(why_no_host_lines(run), "its Python stack was not sampled");
+  run.info["hook.sampler"] = "off: this version of Python is not known";
+  EXPECT_EQ(why_no_host_lines(run), "this version of Python is not known");
+  run.host_lines = {{"stack host train.py:1 f | train.py:1 f", 1}};
+  EXPECT_EQ(why_no_host_lines(run), "");
+}
+
 }  // namespace
 }  // namespace pyrometer::model

@@ -72,6 +72,7 @@ void write_host_lines(JsonWriter& json, const model::RecordedRun& run) {
     json.end_object();
   }
   json.end_array();
+  json.member("host_lines_missing", if_given(model::why_no_host_lines(run)));
 }
 
 void write_blocking_lines(JsonWriter& json, const model::RecordedRun& run) {

@@ -145,12 +145,16 @@ Section host_lines_section(const Report& report) {
   const RecordedRun* run = shown_run(report);
   if (run == nullptr) return section;
   const std::vector<model::HostLine> lines = model::host_lines_of(*run);
+  if (lines.empty() && run->info.contains("hook.sampler")) {
+    section.title = titled(detail_view(report), "Where the training thread was");
+    section.lines.push_back("Not known: " + model::why_no_host_lines(*run) + ".");
+  }
   if (lines.empty()) return section;
   std::int64_t samples = 0;
   for (const model::HostLine& line : lines) samples += line.samples;
   section.title = titled(detail_view(report), "Where the training thread was");
   section.note =
-      fmt::format("{} of its Python stack, twenty a second at most.", count_of(samples, "sample"));
+      fmt::format("{} of its Python stack, some twenty a second.", count_of(samples, "sample"));
   section.table.columns = {text_column("while in"), text_column("line of the program"),
                            text_column("innermost line"), number_column("share")};
   for (const model::HostLine& line : lines) {

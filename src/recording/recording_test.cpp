@@ -90,6 +90,11 @@ class Recording : public ::testing::Test {
     step.span = {1100, 1200};
     step.samples = -1;
     writer.add_step(1, step);
+    writer.put_host_line(1, writer.names().intern("stack host train.py:9 f | train.py:9 f"), 3);
+    writer.put_blocking_line(1, writer.names().intern("item train.py:58"), 4, 400, 150);
+    writer.put_blocking_line(1, writer.names().intern("to model/a b.py:7"), 1, 500, 500);
+    // None that a recorder writes: longer than the run.
+    writer.put_blocking_line(1, writer.names().intern("cpu train.py:60"), 1, 1LL << 60U, 1);
     writer.add_loss(1, 900, "kernel", 17);
   }
 
@@ -122,6 +127,13 @@ TEST_F(Recording, GivesBackWhatWasWritten) {
   EXPECT_EQ(at(rank.run->steps[0].causes, model::Cause::kComputeMath), 60);
   EXPECT_FALSE(rank.run->steps[1].captured);
   EXPECT_EQ(rank.run->steps[1].samples, -1);
+  ASSERT_EQ(rank.run->host_lines.size(), 1U);
+  EXPECT_EQ(rank.run->host_lines[0].second, 3);
+  ASSERT_EQ(rank.run->blocking_lines.size(), 2U);
+  EXPECT_EQ(rank.run->blocking_lines[0].call, "to");
+  EXPECT_EQ(rank.run->blocking_lines[0].line, "model/a b.py:7");
+  EXPECT_EQ(rank.run->blocking_lines[1].count, 4);
+  EXPECT_EQ(rank.run->blocking_lines[1].total, 400);
   EXPECT_TRUE(rank.stats.lost_data());
 }
 

@@ -300,7 +300,7 @@ void fill_diagnosis(model::Diagnosis& diagnosis, const SampleOptions& options) {
   if (!options.findings) return;
   diagnosis.findings.push_back(loader_finding(options.hostile));
   model::Finding syncs;
-  syncs.id = "sync.blocking_lines";
+  syncs.id = "sync.blocking_calls";
   syncs.severity = model::Severity::kWarning;
   syncs.title = "Blocking calls drain the GPU's queue";
   syncs.summary = "aten::_local_scalar_dense blocks once per step.";
