@@ -256,49 +256,47 @@ const char* PythonStack::prepare(std::uint32_t version) {
   return nullptr;
 }
 
-bool PythonStack::is_code(std::uint64_t address) const {
-  std::uint64_t type = 0;
-  return address != 0 && copy_pointer(address + kType, &type) && type == code_type_;
+bool PythonStack::innermost(Frame* frame) const {
+  std::uint64_t address = 0;
+  if (!prepared() || !copy_pointer(thread_ + layout_->thread_frame, &address)) {
+    return false;
+  }
+  if (layout_->through_cframe && !copy_pointer(address + layout_->cframe_frame, &address)) {
+    return false;
+  }
+  frame->outer = address;
+  return outer(frame);
 }
 
-std::size_t PythonStack::frames(Frame* out, std::size_t most) const {
+bool PythonStack::outer(Frame* frame) const {
   const PythonLayout& l = *layout_;
-  std::uint64_t frame = 0;
-  if (!prepared() || !copy_pointer(thread_ + l.thread_frame, &frame)) {
-    return 0;
-  }
-  if (l.through_cframe && !copy_pointer(frame + l.cframe_frame, &frame)) {
-    return 0;
-  }
-  std::size_t count = 0;
-  // Twice as many: those of C functions that call Python are passed over.
-  for (std::size_t seen = 0; frame != 0 && count < most && seen < 2 * most; ++seen) {
+  // The frames of C functions that call Python are passed over; there is one for each call.
+  for (int shims = 0; shims < 2; ++shims) {
     std::uint8_t bytes[kFrameBytes];
-    if (!copy(frame, bytes, sizeof bytes)) {
-      break;
+    if (!copy(frame->outer, bytes, sizeof bytes)) {
+      return false;
     }
-    const auto code = at<std::uint64_t>(bytes, l.frame_code);
-    const bool shim = l.frame_owner != 0 && bytes[l.frame_owner] == kOwnedByCStack;
-    if (!shim) {
-      if (!is_code(code)) {
-        break;
-      }
-      out[count].code = code;
-      out[count].instruction = l.position == Position::kAddress
-                                   ? at<std::uint64_t>(bytes, l.frame_position)
-                                   : static_cast<std::uint64_t>(static_cast<std::int64_t>(
-                                         at<std::int32_t>(bytes, l.frame_position)));
-      ++count;
+    frame->outer = at<std::uint64_t>(bytes, l.frame_previous);
+    if (l.frame_owner != 0 && bytes[l.frame_owner] == kOwnedByCStack) {
+      continue;
     }
-    frame = at<std::uint64_t>(bytes, l.frame_previous);
+    frame->code = at<std::uint64_t>(bytes, l.frame_code);
+    frame->instruction = l.position == Position::kAddress
+                             ? at<std::uint64_t>(bytes, l.frame_position)
+                             : static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                                   at<std::int32_t>(bytes, l.frame_position)));
+    return true;
   }
-  return count;
+  return false;
 }
 
-bool PythonStack::text_of(std::uint64_t object, PythonText* text) const {
+bool PythonStack::text(std::uint64_t address, PythonText* text) const {
   text->length = 0;
-  std::uint8_t head[kTextState + 8];
-  if (!copy(object, head, sizeof head) || at<std::uint64_t>(head, kType) != text_type_) {
+  // Most names lie in the bytes that are copied with their head.
+  std::uint8_t head[256];
+  const bool whole = copy(address, head, sizeof head);
+  if ((!whole && !copy(address, head, kTextState + 8)) ||
+      at<std::uint64_t>(head, kType) != text_type_) {
     return false;
   }
   const auto length = at<std::uint64_t>(head, kTextLength);
@@ -311,11 +309,18 @@ bool PythonStack::text_of(std::uint64_t object, PythonText* text) const {
     return false;
   }
   if (ascii) {
+    if (length > PythonText::kMost) {
+      return false;
+    }
     text->length = length;
-    return length <= PythonText::kMost && copy(object + layout_->ascii_text, text->bytes, length);
+    if (whole && layout_->ascii_text + length <= sizeof head) {
+      std::memcpy(text->bytes, head + layout_->ascii_text, length);
+      return true;
+    }
+    return length == 0 || copy(address + layout_->ascii_text, text->bytes, length);
   }
   std::uint8_t points[kMostPoints * 4];
-  if (length > kMostPoints || !copy(object + layout_->compact_text, points, length * width)) {
+  if (length > kMostPoints || !copy(address + layout_->compact_text, points, length * width)) {
     return false;
   }
   for (std::size_t i = 0; i < length; ++i) {
@@ -327,24 +332,20 @@ bool PythonStack::text_of(std::uint64_t object, PythonText* text) const {
   return true;
 }
 
-bool PythonStack::file(const Frame& frame, PythonText* text) const {
-  std::uint64_t object = 0;
-  return is_code(frame.code) && copy_pointer(frame.code + layout_->code_file, &object) &&
-         text_of(object, text);
-}
-
-bool PythonStack::function(const Frame& frame, PythonText* text) const {
-  std::uint64_t object = 0;
-  return is_code(frame.code) && copy_pointer(frame.code + layout_->code_name, &object) &&
-         text_of(object, text);
-}
-
-std::int32_t PythonStack::line(const Frame& frame) const {
-  const PythonLayout& l = *layout_;
-  std::uint8_t code[kCodeBytes];
-  if (!copy(frame.code, code, sizeof code) || at<std::uint64_t>(code, kType) != code_type_) {
-    return 0;
+bool PythonStack::code(const Frame& frame, Code* code) const {
+  std::uint8_t bytes[kCodeBytes];
+  if (!copy(frame.code, bytes, sizeof bytes) || at<std::uint64_t>(bytes, kType) != code_type_) {
+    return false;
   }
+  code->file = at<std::uint64_t>(bytes, layout_->code_file);
+  code->function = at<std::uint64_t>(bytes, layout_->code_name);
+  code->lines = at<std::uint64_t>(bytes, layout_->code_lines);
+  code->first_line = at<std::int32_t>(bytes, layout_->code_first_line);
+  return true;
+}
+
+std::int32_t PythonStack::line(const Frame& frame, const Code& code) const {
+  const PythonLayout& l = *layout_;
   std::uint64_t offset = 0;
   switch (l.position) {
     case Position::kBytes:
@@ -357,17 +358,16 @@ std::int32_t PythonStack::line(const Frame& frame) const {
       offset = frame.instruction - (frame.code + l.code_instructions);
       break;
   }
-  const auto first = at<std::int32_t>(code, l.code_first_line);
+  const std::int32_t first = code.first_line;
   if (static_cast<std::int64_t>(offset) < 0) {
     return first;  // nothing of it has been executed yet
   }
   constexpr std::uint64_t kMostCode = std::uint64_t{1} << 24U;
-  const auto lines = at<std::uint64_t>(code, l.code_lines);
   std::uint64_t length = 0;
-  if (offset >= kMostCode || !copy_pointer(lines + kSize, &length) || length > kMostCode) {
+  if (offset >= kMostCode || !copy_pointer(code.lines + kSize, &length) || length > kMostCode) {
     return 0;
   }
-  const TableReader table(lines + kBytesText, length);
+  const TableReader table(code.lines + kBytesText, length);
   const auto wanted = static_cast<std::uint32_t>(offset);
   switch (l.lines) {
     case LineTable::kPairs:

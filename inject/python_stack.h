@@ -29,6 +29,7 @@ class PythonStack {
   struct Frame {
     std::uint64_t code = 0;         // address of its code object
     std::uint64_t instruction = 0;  // the address, or before 3.11 the index, of what it executes
+    std::uint64_t outer = 0;        // address of the frame that called it
   };
 
   // On the thread that shall be looked at, which holds Python's lock. `version`: PY_VERSION_HEX
@@ -37,20 +38,24 @@ class PythonStack {
   bool prepared() const { return thread_ != 0; }
   void forget() { thread_ = 0; }
 
-  // Frames from the innermost outwards; returns how many, at most `most`. 0: unreadable, or the
-  // thread runs no Python.
-  std::size_t frames(Frame* out, std::size_t most) const;
+  // The innermost frame, and from one to the next outer one. False: there is none, or it is
+  // unreadable.
+  bool innermost(Frame* frame) const;
+  bool outer(Frame* frame) const;
 
-  // The file and the function's name as Python knows them. False: unreadable.
-  bool file(const Frame& frame, PythonText* text) const;
-  bool function(const Frame& frame, PythonText* text) const;
+  // What is read of a code object at once: each copy is a system call.
+  struct Code {
+    std::uint64_t file = 0, function = 0;  // addresses of texts
+    std::uint64_t lines = 0;               // of the table
+    std::int32_t first_line = 0;
+  };
+  // False: unreadable.
+  bool code(const Frame& frame, Code* code) const;
+  bool text(std::uint64_t address, PythonText* text) const;
   // 0: the instruction has no line, or it is unreadable.
-  std::int32_t line(const Frame& frame) const;
+  std::int32_t line(const Frame& frame, const Code& code) const;
 
  private:
-  bool is_code(std::uint64_t address) const;
-  bool text_of(std::uint64_t object, PythonText* text) const;
-
   const PythonLayout* layout_ = nullptr;
   std::uint64_t thread_ = 0;     // PyThreadState
   std::uint64_t code_type_ = 0;  // PyCode_Type

@@ -58,22 +58,22 @@ std::uint32_t StackSampler::look(char* text, std::uint32_t size) const {
   if (size == 0) {
     return 0;
   }
-  PythonStack::Frame frames[kMostFrames];
-  const std::size_t count = stack_.prepared() ? stack_.frames(frames, kMostFrames) : 0;
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < count; ++i) {
+  Text lines{text, size - 1};
+  std::size_t whole = 0;
+  PythonStack::Frame frame;
+  std::size_t seen = 0;
+  for (bool more = stack_.innermost(&frame); more && seen < kMostFrames;
+       more = stack_.outer(&frame), ++seen) {
+    PythonStack::Code code;
     PythonText file;
-    std::size_t next = length;
-    if (!stack_.file(frames[i], &file) ||
-        !add_place(frames[i], {file.bytes, file.length}, text, size - 1, &next) ||
-        next + 1 >= size) {
+    if (!stack_.code(frame, &code) || !stack_.text(code.file, &file) ||
+        !add_place(frame, code, {file.bytes, file.length}, &lines) || !lines.add("\n")) {
       break;
     }
-    text[next] = '\n';
-    length = next + 1;
+    whole = lines.length;
   }
-  text[length] = '\0';
-  return static_cast<std::uint32_t>(length);
+  text[whole] = '\0';
+  return static_cast<std::uint32_t>(whole);
 }
 
 bool StackSampler::start() {
@@ -145,60 +145,58 @@ bool StackSampler::run(std::uint32_t requests) {
   return !over && !blind;
 }
 
-// The stack and the phase of one moment: again if this thread was kept waiting in between.
-std::size_t StackSampler::snapshot(PythonStack::Frame* frames, std::uint8_t* phase) const {
-  constexpr std::uint64_t kMoment = 300'000;  // ns
-  std::size_t count = 0;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    const std::uint64_t before = ring::monotonic_ns();
-    *phase = __atomic_load_n(&phase_, __ATOMIC_RELAXED);
-    count = stack_.frames(frames, kMostFrames);
-    const bool same = *phase == __atomic_load_n(&phase_, __ATOMIC_RELAXED);
-    if (count > 0 && same && ring::monotonic_ns() - before < kMoment) {
-      break;
+// "stack <phase> <the user's innermost line> | <the innermost line>".
+bool StackSampler::describe(Text* text, std::size_t* without_innermost) const {
+  const std::uint8_t phase = __atomic_load_n(&phase_, __ATOMIC_RELAXED);
+  text->length = 0;
+  (void)text->add("stack ");
+  (void)text->add(kPhases[phase < std::size(kPhases) ? phase : 0]);
+  (void)text->add(" ");
+  PythonStack::Frame frame;
+  PythonStack::Code code;
+  PythonText file;
+  if (!stack_.innermost(&frame) || !stack_.code(frame, &code) || !stack_.text(code.file, &file)) {
+    return false;
+  }
+  char bytes[SourcePlaces::kMostName + PythonText::kMost + 32];
+  Text innermost{bytes, sizeof bytes};
+  if (!add_place(frame, code, {file.bytes, file.length}, &innermost)) {
+    return false;
+  }
+  bool users = places_.shorten({file.bytes, file.length}).users;
+  if (users) {
+    (void)text->add({bytes, innermost.length});
+  }
+  for (std::size_t seen = 1; !users && seen < kMostFrames && stack_.outer(&frame); ++seen) {
+    if (!stack_.code(frame, &code) || !stack_.text(code.file, &file)) {
+      return false;
+    }
+    const std::string_view name(file.bytes, file.length);
+    users = places_.shorten(name).users;
+    if (users && !add_place(frame, code, name, text)) {
+      return false;
     }
   }
-  return count;
+  if (!users) {
+    (void)text->add("-");
+  }
+  *without_innermost = text->length;
+  return text->add(" | ") && text->add({bytes, innermost.length}) &&
+         phase == __atomic_load_n(&phase_, __ATOMIC_RELAXED);
 }
 
 void StackSampler::sample(ring::Writer& writer) {
-  PythonStack::Frame frames[kMostFrames];
-  std::uint8_t phase = 0;
-  const std::size_t count = snapshot(frames, &phase);
-  char text[2 * SourcePlaces::kMostName + 2 * PythonText::kMost + 128];
-  std::size_t length = 0;
-  const auto add = [&](std::string_view part) {
-    std::memcpy(text + length, part.data(), part.size());
-    length += part.size();
-  };
-  add("stack ");
-  add(kPhases[phase < std::size(kPhases) ? phase : 0]);
-  add(" ");
-
-  // The user's innermost line; the files of the frames inside of it are looked at on the way.
-  bool readable = count > 0;
-  PythonText innermost;
-  bool users = false;
-  for (std::size_t i = 0; readable && !users && i < count; ++i) {
-    PythonText file;
-    readable = stack_.file(frames[i], &file);
-    const std::string_view name(file.bytes, file.length);
-    if (i == 0) {
-      innermost = file;
-    }
-    users = readable && places_.shorten(name).users;
-    if (users) {
-      readable = add_place(frames[i], name, text, sizeof text, &length);
-    }
-  }
-  if (readable && !users) {
-    add("-");
-  }
-  const std::size_t without = length;
-  if (readable) {
-    add(" | ");
-    readable =
-        add_place(frames[0], {innermost.bytes, innermost.length}, text, sizeof text, &length);
+  // Again if this thread was kept waiting, or what it read changed: all is to be of one moment.
+  constexpr std::uint64_t kMoment = 500'000;  // ns
+  char bytes[2 * SourcePlaces::kMostName + 2 * PythonText::kMost + 128];
+  Text text{bytes, sizeof bytes};
+  std::size_t without_innermost = 0;
+  bool readable = false;
+  std::uint64_t took = kMoment;
+  for (int attempt = 0; attempt < 3 && (!readable || took >= kMoment); ++attempt) {
+    const std::uint64_t before = ring::monotonic_ns();
+    readable = describe(&text, &without_innermost);
+    took = ring::monotonic_ns() - before;
   }
   if (!readable) {
     ++unreadable_;
@@ -206,29 +204,30 @@ void StackSampler::sample(ring::Writer& writer) {
     return;
   }
   unreadable_in_a_row_ = 0;
-  this->count(writer, {text, length}, {text, without});
+  count(writer, {bytes, text.length}, {bytes, without_innermost});
+}
+
+bool StackSampler::Text::add(std::string_view part) {
+  if (part.size() > room - length) {
+    return false;
+  }
+  std::memcpy(bytes + length, part.data(), part.size());
+  length += part.size();
+  return true;
 }
 
 // "file:line function"
-bool StackSampler::add_place(const PythonStack::Frame& frame, std::string_view file, char* text,
-                             std::size_t room, std::size_t* length) const {
+bool StackSampler::add_place(const PythonStack::Frame& frame, const PythonStack::Code& code,
+                             std::string_view file, Text* text) const {
   PythonText function;
-  if (!stack_.function(frame, &function)) {
+  if (!stack_.text(code.function, &function)) {
     return false;
   }
-  const std::string_view name = places_.shorten(file).name;
   char line[16];
-  const int digits = std::snprintf(line, sizeof line, ":%d ", stack_.line(frame));
-  const auto size = static_cast<std::size_t>(digits);
-  if (*length + name.size() + size + function.length > room) {
-    return false;
-  }
-  char* to = text + *length;
-  std::memcpy(to, name.data(), name.size());
-  std::memcpy(to + name.size(), line, size);
-  std::memcpy(to + name.size() + size, function.bytes, function.length);
-  *length += name.size() + size + function.length;
-  return true;
+  const int digits = std::snprintf(line, sizeof line, ":%d ", stack_.line(frame, code));
+  return text->add(places_.shorten(file).name) &&
+         text->add({line, static_cast<std::size_t>(digits)}) &&
+         text->add({function.bytes, function.length});
 }
 
 void StackSampler::count(ring::Writer& writer, std::string_view text,

@@ -48,10 +48,18 @@ class StackSampler final : private WorkerTasks {
 
   bool run(std::uint32_t requests) override;
   std::uint32_t next_period_ms();
-  std::size_t snapshot(PythonStack::Frame* frames, std::uint8_t* phase) const;
+  // A text that is put together in place.
+  struct Text {
+    char* bytes;
+    std::size_t room;
+    std::size_t length = 0;
+    bool add(std::string_view part);
+  };
+
+  bool describe(Text* text, std::size_t* without_innermost) const;
   void sample(ring::Writer& writer);
-  bool add_place(const PythonStack::Frame& frame, std::string_view file, char* text,
-                 std::size_t room, std::size_t* length) const;
+  bool add_place(const PythonStack::Frame& frame, const PythonStack::Code& code,
+                 std::string_view file, Text* text) const;
   void count(ring::Writer& writer, std::string_view text, std::string_view without_innermost);
   void tell(ring::Writer& writer, std::uint64_t now);
 
