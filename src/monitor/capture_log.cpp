@@ -1,6 +1,7 @@
 #include "monitor/capture_log.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pyrometer::monitor {
 
@@ -11,7 +12,22 @@ void CaptureLog::add(model::TimeNs time, bool on, ring::CaptureReason) {
   ever_on_ = ever_on_ || on;
 }
 
+void CaptureLog::disturb(model::TimeNs start) {
+  disturbed_.push_back({start, std::numeric_limits<model::TimeNs>::max()});
+}
+
+void CaptureLog::disturb_until(model::TimeNs end) {
+  if (!disturbed_.empty()) disturbed_.back().end = end;
+}
+
+bool CaptureLog::is_disturbed(model::Interval span) const {
+  return std::any_of(disturbed_.begin(), disturbed_.end(), [span](const model::Interval& one) {
+    return one.start < span.end && span.start < one.end;
+  });
+}
+
 bool CaptureLog::covers(model::Interval span) const {
+  if (is_disturbed(span)) return false;
   bool on = false;
   model::TimeNs since = 0;
   for (const Switch& one : switches_) {
@@ -25,15 +41,17 @@ bool CaptureLog::covers(model::Interval span) const {
 }
 
 bool CaptureLog::changes_in(model::Interval span) const {
-  return std::any_of(switches_.begin(), switches_.end(), [span](const Switch& one) {
+  const auto inside = [span](const Switch& one) {
     return one.time > span.start && one.time < span.end;
-  });
+  };
+  return is_disturbed(span) || std::any_of(switches_.begin(), switches_.end(), inside);
 }
 
 void CaptureLog::forget(model::TimeNs time) {
   std::size_t old = 0;
   while (old + 1 < switches_.size() && switches_[old + 1].time < time) ++old;
   switches_.erase(switches_.begin(), switches_.begin() + static_cast<std::ptrdiff_t>(old));
+  std::erase_if(disturbed_, [time](const model::Interval& one) { return one.end < time; });
 }
 
 std::string reason_text(ring::CaptureReason reason) {

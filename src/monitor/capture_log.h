@@ -15,9 +15,14 @@ class CaptureLog {
  public:
   void add(model::TimeNs time, bool on, ring::CaptureReason reason);
 
-  // Watched from start to end of the span, as far as reported by now.
+  // While the hook names blocking calls, what it wraps takes longer: nothing that is measured then
+  // stands for the program. From `start` on, until the end is known.
+  void disturb(model::TimeNs start);
+  void disturb_until(model::TimeNs end);
+
+  // Watched from start to end of the span and not disturbed, as far as reported by now.
   [[nodiscard]] bool covers(model::Interval span) const;
-  // Switched within the span.
+  // Switched or disturbed within the span.
   [[nodiscard]] bool changes_in(model::Interval span) const;
   [[nodiscard]] bool ever_on() const { return ever_on_; }
   [[nodiscard]] bool on() const { return !switches_.empty() && switches_.back().on; }
@@ -29,7 +34,10 @@ class CaptureLog {
     model::TimeNs time;
     bool on;
   };
+  [[nodiscard]] bool is_disturbed(model::Interval span) const;
+
   std::vector<Switch> switches_;
+  std::vector<model::Interval> disturbed_;
   bool ever_on_ = false;
 };
 

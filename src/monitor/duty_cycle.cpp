@@ -21,7 +21,9 @@ constexpr std::size_t kMostStepsPerTurn = 4096;
 constexpr std::int64_t kSettling = 2;  // steps after a switch that still feel it …
 constexpr model::DurationNs kSettlingTime = 50'000'000;  // … or this long, ns
 constexpr std::size_t kFirstComparisons = 5;
-constexpr std::size_t kMostComparisons = 4096;
+constexpr std::size_t kMostComparisons =
+    256;  // the latest: what watching costs changes with the program
+constexpr std::size_t kFewestForRanks = 6;  // fewer cannot give an interval of 95%
 constexpr double kSmallestShare = 0.02;
 constexpr double kLargestShare = 0.9;  // some time off always remains, to go on measuring
 // Neighbouring comparisons share a turn off, with half its weight: they are correlated by 1/6 where
@@ -105,8 +107,42 @@ void DutyCycle::close_turn() {
   if (closed_.size() == 3 && turn.on == false) {
     ratios_.push_back(closed_[1].log_mean - (closed_[0].log_mean + closed_[2].log_mean) / 2);
     if (ratios_.size() > kMostComparisons) ratios_.pop_front();
+    ++comparisons_;
+    find_middle();
     set_share();
   }
+}
+
+// M. Hollander, D. A. Wolfe: Nonparametric Statistical Methods, chapter 3: the estimate is the
+// median of the means of all pairs, the interval reaches to those that the signed-rank test does
+// not refuse (normal approximation). With fewer than six: mean and Student's t.
+void DutyCycle::find_middle() {
+  const std::size_t count = ratios_.size();
+  const auto n = static_cast<double>(count);
+  if (count < kFewestForRanks) {
+    double mean = 0;
+    for (const double ratio : ratios_) mean += ratio / n;
+    double square = 0;
+    for (const double ratio : ratios_) square += (ratio - mean) * (ratio - mean);
+    const double error =
+        count < 2 ? 0 : kSharedTurns * std::sqrt(square / (n - 1) / n) * student_t(count - 1);
+    middle_ = {.value = mean, .low = mean - error, .high = mean + error};
+    return;
+  }
+  std::vector<double> means;
+  means.reserve(count * (count + 1) / 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i; j < count; ++j) means.push_back((ratios_[i] + ratios_[j]) / 2);
+  }
+  std::sort(means.begin(), means.end());
+  const std::size_t last = means.size() - 1;
+  const double spread = 1.96 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
+  const double rank = std::max(0.0, std::floor(static_cast<double>(means.size()) / 2 - spread));
+  const auto k = static_cast<std::size_t>(rank);
+  const double value = (means[last / 2] + means[means.size() / 2]) / 2;
+  middle_ = {.value = value,
+             .low = value - kSharedTurns * (value - means[k]),
+             .high = value + kSharedTurns * (means[last - k] - value)};
 }
 
 void DutyCycle::set_share() {
@@ -157,7 +193,7 @@ model::OverheadEstimate DutyCycle::estimate() const {
   model::OverheadEstimate result;
   const double whole = time_on_ + time_off_;
   result.duty = whole > 0 ? time_on_ / whole : 1;
-  result.windows = static_cast<std::int64_t>(ratios_.size());
+  result.windows = comparisons_;
   result.switching = whole > 0 ? switching_ / whole : 0;
   if (budget_ <= 0 && !measure_) {
     result.why_not = "measuring it was switched off";
@@ -168,18 +204,10 @@ model::OverheadEstimate DutyCycle::estimate() const {
     result.why_not = "the run was too short, or had too few steps, to compare";
     return result;
   }
-  double mean = 0;
-  for (const double ratio : ratios_) mean += ratio;
-  mean /= static_cast<double>(ratios_.size());
-  double square = 0;
-  for (const double ratio : ratios_) square += (ratio - mean) * (ratio - mean);
-  const auto n = static_cast<double>(ratios_.size());
-  const double error =
-      kSharedTurns * std::sqrt(square / (n - 1) / n) * student_t(ratios_.size() - 1);
   result.measured = true;
-  result.ratio = std::expm1(mean);
-  result.low = std::expm1(mean - error);
-  result.high = std::expm1(mean + error);
+  result.ratio = std::expm1(middle_.value);
+  result.low = std::expm1(middle_.low);
+  result.high = std::expm1(middle_.high);
   return result;
 }
 

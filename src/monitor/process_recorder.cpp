@@ -10,6 +10,9 @@
 namespace pyrometer::monitor {
 namespace {
 
+// The hook looks at the control word ten times a second; twice that, for a loaded machine.
+constexpr model::DurationNs kHookLooks = 200'000'000;
+
 using recording::ActivityRow;
 using recording::ActivityType;
 using recording::RangeRow;
@@ -107,6 +110,9 @@ void ProcessRecorder::advance(model::TimeNs now, std::optional<bool> capture) {
   // Stacks are sampled in watched turns alone, so that what it costs is in the measured cost.
   std::uint32_t bits = on ? ring::kControlStackSampler : ring::kControlCaptureOff;
   if (sync_windows_.want_open(now, on)) bits |= ring::kControlSyncWindow;
+  const auto has_window = [](std::uint32_t set) { return (set & ring::kControlSyncWindow) != 0; };
+  if (has_window(bits) && !has_window(reader_.control())) capture_.disturb(now);
+  if (!has_window(bits) && has_window(reader_.control())) capture_.disturb_until(now + kHookLooks);
   if (reader_.control() != bits) reader_.set_control(bits);
   note_drops(now);
   if (process_changed_) writer_.put_process(process_);

@@ -38,6 +38,10 @@ bool SyncWindows::want_open(model::TimeNs now, bool watched) {
     steps_ = waits_ = 0;
     return false;
   }
+  if (seen_ == 0 && steps_ > 0) {
+    seen_ = now;
+    next_ = now + undisturbed_;
+  }
   const bool waits = steps_ >= kStepsBefore &&
                      static_cast<double>(waits_) >= kWaitsPerStep * static_cast<double>(steps_);
   if (!watched || !waits || now < next_) return false;

@@ -10,10 +10,14 @@ namespace pyrometer::monitor {
 
 // While a window is open the hook wraps tensor methods, and a call that it names costs some
 // microseconds. One is opened once the process has shown that it waits for its device in most
-// steps, and again at ever longer intervals as long as it does. Windows lie in watched turns, so
-// that their cost is in the measured one. One per process; times in ns of CLOCK_MONOTONIC.
+// steps, and again at ever longer intervals as long as it does. Steps inside are neither compared
+// nor kept, and what they take longer is counted as the cost of switching is. One per process;
+// times in ns of CLOCK_MONOTONIC.
 class SyncWindows {
  public:
+  // `undisturbed`: how long the first steps are left alone, so that short runs are kept whole.
+  explicit SyncWindows(model::DurationNs undisturbed = 2'000'000'000) : undisturbed_(undisturbed) {}
+
   // A step has ended; a call of the runtime or driver has returned.
   void add_step();
   void add_call(std::string_view name);
@@ -22,6 +26,8 @@ class SyncWindows {
   [[nodiscard]] bool want_open(model::TimeNs now, bool watched);
 
  private:
+  model::DurationNs undisturbed_;
+  model::TimeNs seen_ = 0;  // when the first steps had been
   std::int64_t steps_ = 0;  // since the last window, or in the open one
   std::int64_t waits_ = 0;
   bool open_ = false;

@@ -17,7 +17,7 @@ void train(SyncWindows& windows, int steps, int waits_per_step) {
 }
 
 TEST(SyncWindows, OpensOnceThereAreWaitsAndClosesAfterSomeSteps) {
-  SyncWindows windows;
+  SyncWindows windows(0);
   EXPECT_FALSE(windows.want_open(0, true));
   train(windows, 9, 1);
   EXPECT_FALSE(windows.want_open(kSecond, true));
@@ -28,8 +28,16 @@ TEST(SyncWindows, OpensOnceThereAreWaitsAndClosesAfterSomeSteps) {
   EXPECT_FALSE(windows.want_open(3 * kSecond, true));
 }
 
-TEST(SyncWindows, LongStepsGetSomeSeconds) {
+TEST(SyncWindows, LeavesTheFirstSecondsAlone) {
   SyncWindows windows;
+  train(windows, 1000, 1);
+  EXPECT_FALSE(windows.want_open(kSecond, true));
+  EXPECT_FALSE(windows.want_open(5 * kSecond / 2, true));
+  EXPECT_TRUE(windows.want_open(3 * kSecond, true));
+}
+
+TEST(SyncWindows, LongStepsGetSomeSeconds) {
+  SyncWindows windows(0);
   train(windows, 10, 1);
   EXPECT_TRUE(windows.want_open(kSecond, true));
   train(windows, 2, 1);
@@ -38,7 +46,7 @@ TEST(SyncWindows, LongStepsGetSomeSeconds) {
 }
 
 TEST(SyncWindows, IntervalsGrow) {
-  SyncWindows windows;
+  SyncWindows windows(0);
   int opened = 0;
   bool open = false;
   for (int half = 0; half < 2 * 24 * 3600; ++half) {
@@ -52,7 +60,7 @@ TEST(SyncWindows, IntervalsGrow) {
 }
 
 TEST(SyncWindows, NoneWithoutWaitsOrOutsideOfWatchedTurns) {
-  SyncWindows windows;
+  SyncWindows windows(0);
   train(windows, 1000, 0);
   EXPECT_FALSE(windows.want_open(kSecond, true));
   train(windows, 10'000, 1);
