@@ -11,7 +11,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Callable, Dict, Optional, Type, TypeVar
 
-_ABI = 1  # PYROMETER_HOOK_ABI
+_ABIS = (1, 2)  # PYROMETER_HOOK_ABI: what is used here is the same in both
 _USER, _STEP = 0, 1  # RangeKind of src/ring/layout.h
 _MOST_NAMES = 8192  # in one process; further ones show as nameless
 _pack = struct.Struct("=QQqqIHH").pack  # start, end, a, b, name, kind, flags
@@ -26,7 +26,7 @@ class _Records:
     def __init__(self, path: str) -> None:
         quick = ctypes.PyDLL(path)  # calls that return at once keep the interpreter lock
         quick.pyrometer_hook_abi.restype = ctypes.c_uint32
-        if quick.pyrometer_hook_abi() != _ABI:
+        if quick.pyrometer_hook_abi() not in _ABIS:
             raise OSError("another hook ABI")
         if ctypes.CDLL(path).pyrometer_hook_attach() != 0:
             raise OSError("not recorded")

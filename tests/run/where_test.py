@@ -89,8 +89,7 @@ assert set(vars(torch.Tensor)) == own, set(vars(torch.Tensor)) ^ own
         text, recording = self.train("""
 def prepare():
     total = 0
-    for i in range(60000):
-        total += i * i  # PLANTED
+    for i in range(60000): total += i * i  # PLANTED
 def body():
     prepare()
     launch(b"ampere_sgemm_128x64_nn", 1000000, STREAM)
@@ -108,11 +107,10 @@ train(1000, body)
         text, recording = self.train("""
 from torch.utils.data import DataLoader, Dataset
 class Images(Dataset):
-    def __len__(self): return 4000
+    def __len__(self): return 16000
     def __getitem__(self, i):
         total = 0
-        for k in range(8000):
-            total += k  # PLANTED
+        for k in range(8000): total += k  # PLANTED
         return torch.ones(4)
 for x in DataLoader(Images(), batch_size=8):
     launch(b"ampere_sgemm_128x64_nn", 1000000, STREAM)
