@@ -238,7 +238,7 @@ class Tracer {
         valid += stub::write_record(activity, kOldLayout, offset, finished, at);
         if (bad) std::memset(at + 8, 0x5a, 40);
       }
-      completed_(nullptr, 0, buffer.bytes, buffer.size, valid);
+      completed_.load()(nullptr, 0, buffer.bytes, buffer.size, valid);
     }
   }
 
