@@ -67,8 +67,8 @@ def step():
     optimizer.step()
 def prepare_batch():
     total = 0
-    for i in range(40000):
-        total += i * i  # LINE
+    for i in range(20000):
+        total = (total * 3 + i * i) % 1000003  # LINE
     return total
 def train(seconds):
     end = time.monotonic() + seconds

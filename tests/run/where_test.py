@@ -93,8 +93,8 @@ def prepare():
 def body():
     prepare()
     launch(b"ampere_sgemm_128x64_nn", 1000000, STREAM)
-train(1000, body)
-""")
+train(1500, body)
+""", options=["--overhead", "0"])
         planted = "train.py:%d prepare" % line_of(text, "# PLANTED")
         report = recording.report()
         self.assertEqual(report["ranks"][0]["run"]["host_lines"][0]["line"], planted)
@@ -115,7 +115,7 @@ class Images(Dataset):
 for x in DataLoader(Images(), batch_size=8):
     launch(b"ampere_sgemm_128x64_nn", 1000000, STREAM)
     optimizer.step()
-""")
+""", options=["--overhead", "0"])
         planted = "train.py:%d __getitem__" % line_of(text, "# PLANTED")
         where = self.finding(recording.report(), "input.serial_loader")["where"]
         self.assertTrue(where[0].startswith(planted), where)
