@@ -10,6 +10,7 @@ pyrometer_test(byte_source_test
   SOURCES
     src/base/archive_reader_test.cpp
     src/base/byte_source_test.cpp
+    src/base/background_test.cpp
     src/base/parallel_test.cpp
     src/model/time_outliers_test.cpp
   LIBS pyrometer_trace_test_support)

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "analysis/pass.h"
 #include "analysis/what_if.h"
-#include "base/thread_signals.h"
 #include "recording/progress.h"
 #include "recording/reader.h"
 #include "rules/rule.h"
@@ -54,25 +52,8 @@ Training training_of(const recording::Progress& progress, const std::string& pat
 TrainingWatch::TrainingWatch(std::string root, rules::Settings settings)
     : root_(std::move(root)), settings_(std::move(settings)) {}
 
-TrainingWatch::~TrainingWatch() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_over_ = true;
-    over_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
 base::Result<void> TrainingWatch::start() {
-  const base::SignalsHeldBack held;
-  base::Result<void> started;
-  try {
-    thread_ = std::thread([this] { work(); });
-  } catch (const std::system_error&) {
-    started =
-        base::fail({.kind = base::ErrorKind::kResource, .message = "cannot start another thread"});
-  }
-  return started;
+  return background_.start([this] { work(); });
 }
 
 std::shared_ptr<const readout::Trainings> TrainingWatch::trainings() const {
@@ -143,8 +124,7 @@ void TrainingWatch::work() {
       }
     } catch (const std::exception&) {
     }
-    std::unique_lock lock(mutex_);
-    if (over_.wait_for(lock, kPeriod, [this] { return is_over_; })) return;
+    if (background_.rest(kPeriod)) return;
   }
 }
 

@@ -1,14 +1,13 @@
 // Follows the recordings that are being written on this machine, in the background.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "base/background.h"
 #include "base/result.h"
 #include "readout/training.h"
 #include "rules/rule.h"
@@ -21,7 +20,6 @@ class TrainingWatch {
   TrainingWatch(std::string root, rules::Settings settings);
   TrainingWatch(const TrainingWatch&) = delete;
   TrainingWatch& operator=(const TrainingWatch&) = delete;
-  ~TrainingWatch();
 
   // Errors: kResource. Call once.
   [[nodiscard]] base::Result<void> start();
@@ -44,10 +42,8 @@ class TrainingWatch {
   std::map<std::string, Judged> judged_;  // of the thread alone
 
   mutable std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
   std::shared_ptr<const readout::Trainings> trainings_ = std::make_shared<readout::Trainings>();
-  std::thread thread_;
+  base::Background background_;  // last: it must end before the rest goes
 };
 
 }  // namespace pyrometer::cli

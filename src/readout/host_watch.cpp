@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/thread_signals.h"
 #include "sources/nvml/processes.h"
 
 namespace pyrometer::readout {
@@ -18,25 +16,8 @@ HostWatch::HostWatch(const Live& live, const std::string& root, std::chrono::nan
       usages_(root),
       owners_(root, same_namespace_) {}
 
-HostWatch::~HostWatch() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_over_ = true;
-    over_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
 base::Result<void> HostWatch::start() {
-  const base::SignalsHeldBack held;
-  base::Result<void> started;
-  try {
-    thread_ = std::thread([this] { work(); });
-  } catch (const std::system_error&) {
-    started =
-        base::fail({.kind = base::ErrorKind::kResource, .message = "cannot start another thread"});
-  }
-  return started;
+  return background_.start([this] { work(); });
 }
 
 std::shared_ptr<const HostProcesses> HostWatch::processes() const {
@@ -79,11 +60,11 @@ void HostWatch::work() {
     const std::int64_t begin = sources::monotonic_ns();
     auto next = look();
     const std::chrono::nanoseconds took(sources::monotonic_ns() - begin);
-    std::unique_lock lock(mutex_);
-    processes_ = std::move(next);
-    if (over_.wait_for(lock, std::max(period_, took * kPartOfTime), [this] { return is_over_; })) {
-      return;
+    {
+      const std::lock_guard lock(mutex_);
+      processes_ = std::move(next);
     }
+    if (background_.rest(std::max(period_, took * kPartOfTime))) return;
   }
 }
 

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "base/background.h"
 #include "readout/live.h"
 #include "sources/procfs/process_owner.h"
 #include "sources/procfs/process_usage.h"
@@ -31,7 +30,6 @@ class HostWatch {
   HostWatch(const Live& live, const std::string& root, std::chrono::nanoseconds period);
   HostWatch(const HostWatch&) = delete;
   HostWatch& operator=(const HostWatch&) = delete;
-  ~HostWatch();
 
   // Errors: kResource. Call once.
   [[nodiscard]] base::Result<void> start();
@@ -57,10 +55,8 @@ class HostWatch {
   std::map<int, Named> named_;
 
   mutable std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
   std::shared_ptr<const HostProcesses> processes_ = std::make_shared<HostProcesses>();
-  std::thread thread_;
+  base::Background background_;  // last: it must end before the rest goes
 };
 
 }  // namespace pyrometer::readout

@@ -1,7 +1,5 @@
 #include "recording/checkpointer.h"
 
-#include <signal.h>
-
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -17,36 +15,14 @@ constexpr std::uintmax_t kSmallLog = 8U << 20U;  // bytes: below it nothing is g
 }  // namespace
 
 void Checkpointer::start() {
-  if (thread_.joinable()) return;
-  // Signals are for the main thread.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started_) return;
+  started_ = true;
+  static_cast<void>(background_.start([this] {
+    while (!background_.rest(kPeriod)) checkpoint();
+  }));
 }
 
-void Checkpointer::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Checkpointer::run() {
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kPeriod, [this] { return stopping_; })) {
-    lock.unlock();
-    checkpoint();
-    lock.lock();
-  }
-}
+void Checkpointer::stop() { background_.stop(); }
 
 void Checkpointer::checkpoint() {
   std::error_code error;

@@ -1,10 +1,9 @@
 // Moves what was committed from an SQLite log into its file, on a thread of its own.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
-#include <thread>
+
+#include "base/background.h"
 
 namespace pyrometer::recording {
 
@@ -14,7 +13,6 @@ namespace pyrometer::recording {
 class Checkpointer {
  public:
   explicit Checkpointer(std::string path) : path_(std::move(path)) {}
-  ~Checkpointer() { stop(); }
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
@@ -23,14 +21,11 @@ class Checkpointer {
   void stop();
 
  private:
-  void run();
   void checkpoint();
 
   std::string path_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  std::thread thread_;
+  bool started_ = false;
+  base::Background background_;  // last: it must end before the rest goes
 };
 
 }  // namespace pyrometer::recording

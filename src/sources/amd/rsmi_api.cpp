@@ -1,8 +1,6 @@
 #include "sources/amd/rsmi_api.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
+#include <utility>
 
 namespace pyrometer::sources::amd {
 namespace {
@@ -18,31 +16,24 @@ std::string hex(std::uint64_t number, int digits) {
 
 RsmiApi load_rsmi(const std::function<void*(const char*)>& resolve) {
   RsmiApi api;
-  const auto find = [&resolve](auto*& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(resolve(name));
-  };
-  find(api.init, "rsmi_init");
-  find(api.shut_down, "rsmi_shut_down");
-  find(api.device_count, "rsmi_num_monitor_devices");
-  find(api.pci_id, "rsmi_dev_pci_id_get");
-  find(api.energy, "rsmi_dev_energy_count_get");
-  find(api.ecc_count, "rsmi_dev_ecc_count_get");
+  find_function(resolve, api.init, {"rsmi_init"});
+  find_function(resolve, api.shut_down, {"rsmi_shut_down"});
+  find_function(resolve, api.device_count, {"rsmi_num_monitor_devices"});
+  find_function(resolve, api.pci_id, {"rsmi_dev_pci_id_get"});
+  find_function(resolve, api.energy, {"rsmi_dev_energy_count_get"});
+  find_function(resolve, api.ecc_count, {"rsmi_dev_ecc_count_get"});
   return api;
 }
 
 base::Result<RsmiLibrary> open_rsmi() {
-  void* opened = nullptr;
-  for (const char* name : {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
-                           "librocm_smi64.so.1", "/opt/rocm/lib/librocm_smi64.so"}) {
-    opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (opened != nullptr) break;
-  }
+  auto opened = open_first({"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
+                            "librocm_smi64.so.1", "/opt/rocm/lib/librocm_smi64.so"});
   if (opened == nullptr) {
     return base::fail(
         {.kind = base::ErrorKind::kNotFound, .message = "ROCm SMI (librocm_smi64.so) is not here"});
   }
-  RsmiLibrary library{.handle = std::shared_ptr<void>(opened, [](void* it) { dlclose(it); })};
-  library.api = load_rsmi([opened](const char* symbol) { return dlsym(opened, symbol); });
+  RsmiLibrary library{.handle = std::move(opened)};
+  library.api = load_rsmi(symbols_of(library.handle));
   const RsmiApi& api = library.api;
   if (api.init == nullptr || api.shut_down == nullptr || api.device_count == nullptr ||
       api.pci_id == nullptr) {

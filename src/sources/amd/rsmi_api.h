@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "sources/vendor_library.h"
 
 namespace pyrometer::sources::amd {
 
@@ -36,7 +37,7 @@ struct RsmiLibrary {
 };
 
 using RsmiOpener = std::function<base::Result<RsmiLibrary>()>;
-[[nodiscard]] RsmiApi load_rsmi(const std::function<void*(const char*)>& resolve);
+[[nodiscard]] RsmiApi load_rsmi(const Resolver& resolve);
 // Errors: kNotFound, kUnsupported.
 [[nodiscard]] base::Result<RsmiLibrary> open_rsmi();
 

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "sources/reading.h"
+#include "sources/vendor_library.h"
 
 namespace pyrometer::sources::ascend {
 
@@ -101,7 +102,6 @@ template <typename Function, typename... Arguments>
   return function == nullptr ? kFunctionNotFound : function(arguments...);
 }
 
-using Resolver = std::function<void*(const char*)>;
 [[nodiscard]] Api load_api(const Resolver& resolve);
 
 struct Library {

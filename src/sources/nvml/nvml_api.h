@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "sources/nvml/nvml_abi.h"
+#include "sources/vendor_library.h"
 
 namespace pyrometer::sources::nvml {
 
@@ -109,8 +110,6 @@ template <typename Function, typename... Arguments>
   return function == nullptr ? kFunctionNotFound : function(arguments...);
 }
 
-// Address of a symbol, null where there is none.
-using Resolver = std::function<void*(const char*)>;
 [[nodiscard]] Api load_api(const Resolver& resolve);
 
 // The library as long as it is open.
