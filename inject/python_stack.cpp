@@ -145,6 +145,12 @@ class TableReader {
   std::size_t position_ = 0, filled_ = 0;
 };
 
+// Tables that change while they are read may add up to anything: wraps round instead of overflowing.
+std::int32_t add(std::int32_t line, std::int32_t delta) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(line) +
+                                   static_cast<std::uint32_t>(delta));
+}
+
 std::int32_t line_by_pairs(TableReader table, std::int32_t line, std::uint32_t wanted) {
   std::uint32_t address = 0;
   for (;;) {
@@ -157,7 +163,7 @@ std::int32_t line_by_pairs(TableReader table, std::int32_t line, std::uint32_t w
     if (address > wanted) {
       return line;
     }
-    line += static_cast<std::int8_t>(delta);
+    line = add(line, static_cast<std::int8_t>(delta));
   }
 }
 
@@ -172,7 +178,7 @@ std::int32_t line_by_ranges(TableReader table, std::int32_t line, std::uint32_t 
     }
     const int delta = static_cast<std::int8_t>(raw);
     if (delta != kNoLine) {
-      line += delta;
+      line = add(line, delta);
     }
     end += static_cast<std::uint32_t>(length);
     if (wanted < end) {
@@ -208,9 +214,9 @@ std::int32_t line_by_locations(TableReader table, std::int32_t line, std::uint32
     const auto byte = static_cast<unsigned>(first);
     const unsigned code = (byte >> 3U) & 15U;
     if (code == kLong || code == kNoColumns) {
-      line += read_signed(table);
+      line = add(line, read_signed(table));
     } else if (code >= kOneLine && code < kNoColumns) {
-      line += static_cast<std::int32_t>(code - kOneLine);
+      line = add(line, static_cast<std::int32_t>(code - kOneLine));
     }
     while (table.peek() >= 0 && (static_cast<unsigned>(table.peek()) & 0x80U) == 0) {
       (void)table.next();
