@@ -145,7 +145,8 @@ class TableReader {
   std::size_t position_ = 0, filled_ = 0;
 };
 
-// Tables that change while they are read may add up to anything: wraps round instead of overflowing.
+// Tables that change while they are read may add up to anything: wraps round instead of
+// overflowing.
 std::int32_t add(std::int32_t line, std::int32_t delta) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(line) +
                                    static_cast<std::uint32_t>(delta));
