@@ -1,5 +1,6 @@
 pyrometer_test(test_passes
   SOURCES
+    src/analysis/confidence_test.cpp
     src/analysis/copies_test.cpp
     src/analysis/kernel_classes_test.cpp
     src/analysis/kernels_test.cpp

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/confidence.h"
+
 namespace pyrometer::monitor {
 namespace {
 
@@ -23,21 +25,11 @@ constexpr model::DurationNs kSettlingTime = 50'000'000;  // … or this long, ns
 constexpr std::size_t kFirstComparisons = 5;
 constexpr std::size_t kMostComparisons =
     256;  // the latest: what watching costs changes with the program
-constexpr std::size_t kFewestForRanks = 6;  // fewer cannot give an interval of 95%
 constexpr double kSmallestShare = 0.02;
 constexpr double kLargestShare = 0.9;  // some time off always remains, to go on measuring
 // Neighbouring comparisons share a turn off, with half its weight: they are correlated by 1/6 where
 // all turns scatter alike, which makes the error of their mean sqrt(1 + 2/6) times as large.
 constexpr double kSharedTurns = 1.155;
-
-// Two-sided 95% quantile of Student's t (tables; beyond 30 degrees of freedom near the normal's).
-double student_t(std::size_t degrees) {
-  constexpr double kTable[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
-                               2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09,
-                               2.08,  2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04};
-  if (degrees == 0) return kTable[0];
-  return degrees <= std::size(kTable) ? kTable[degrees - 1] : 1.98;
-}
 
 // Mean without the longest tenth: a checkpoint says nothing about the cost of capture.
 double trimmed_mean(std::vector<double> values) {
@@ -108,41 +100,10 @@ void DutyCycle::close_turn() {
     ratios_.push_back(closed_[1].log_mean - (closed_[0].log_mean + closed_[2].log_mean) / 2);
     if (ratios_.size() > kMostComparisons) ratios_.pop_front();
     ++comparisons_;
-    find_middle();
+    middle_ =
+        analysis::robust_middle(std::vector<double>(ratios_.begin(), ratios_.end()), kSharedTurns);
     set_share();
   }
-}
-
-// M. Hollander, D. A. Wolfe: Nonparametric Statistical Methods, chapter 3: the estimate is the
-// median of the means of all pairs, the interval reaches to those that the signed-rank test does
-// not refuse (normal approximation). With fewer than six: mean and Student's t.
-void DutyCycle::find_middle() {
-  const std::size_t count = ratios_.size();
-  const auto n = static_cast<double>(count);
-  if (count < kFewestForRanks) {
-    double mean = 0;
-    for (const double ratio : ratios_) mean += ratio / n;
-    double square = 0;
-    for (const double ratio : ratios_) square += (ratio - mean) * (ratio - mean);
-    const double error =
-        count < 2 ? 0 : kSharedTurns * std::sqrt(square / (n - 1) / n) * student_t(count - 1);
-    middle_ = {.value = mean, .low = mean - error, .high = mean + error};
-    return;
-  }
-  std::vector<double> means;
-  means.reserve(count * (count + 1) / 2);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = i; j < count; ++j) means.push_back((ratios_[i] + ratios_[j]) / 2);
-  }
-  std::sort(means.begin(), means.end());
-  const std::size_t last = means.size() - 1;
-  const double spread = 1.96 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
-  const double rank = std::max(0.0, std::floor(static_cast<double>(means.size()) / 2 - spread));
-  const auto k = static_cast<std::size_t>(rank);
-  const double value = (means[last / 2] + means[means.size() / 2]) / 2;
-  middle_ = {.value = value,
-             .low = value - kSharedTurns * (value - means[k]),
-             .high = value + kSharedTurns * (means[last - k] - value)};
 }
 
 void DutyCycle::set_share() {

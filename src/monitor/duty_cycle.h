@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "analysis/confidence.h"
 #include "model/run.h"
 #include "model/types.h"
 
@@ -45,11 +46,7 @@ class DutyCycle {
     bool on;
     double log_mean;
   };
-  struct Middle {  // of log(on / off)
-    double value = 0, low = 0, high = 0;
-  };
   void close_turn();
-  void find_middle();
   void set_share();
   [[nodiscard]] double spent() const;
   [[nodiscard]] model::DurationNs turn_length() const;
@@ -62,7 +59,7 @@ class DutyCycle {
   bool any_closed_ = false;
   std::deque<double> ratios_;  // log(on / off), the latest
   std::int64_t comparisons_ = 0;
-  Middle middle_;  // of ratios_
+  analysis::Middle middle_;  // of ratios_
   model::TimeNs first_step_ = 0;
   std::int64_t steps_ = 0;
   double typical_step_ = 0;
