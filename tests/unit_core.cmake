@@ -4,3 +4,7 @@ pyrometer_test(waterfall_test
     tests/support/random_timeline.cpp
     tests/support/waterfall_oracle.cpp
   LIBS pyrometer_analysis)
+pyrometer_test(gpu_table_test
+  SOURCES
+    src/model/gpu_table_test.cpp
+  LIBS pyrometer_model)

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <utility>
-#include "model/gpu_table.h"
 
+#include "model/gpu_table.h"
 #include "rules/build.h"
 
 namespace pyrometer::rules {
@@ -23,7 +23,12 @@ constexpr double kLowEfficiency = 0.4;
 
 const model::GpuInfo* gpu_of(const Context& context, std::size_t position) {
   for (const model::Device& device : context.timeline().ranks[position].devices) {
-    if (device.activities.size() > 0) return model::find_gpu(device.name);
+    if (device.activities.size() == 0) continue;
+    const model::GpuInfo* gpu = model::find_gpu({.name = device.name,
+                                                 .memory_bytes = device.total_memory_bytes,
+                                                 .multiprocessors = device.multiprocessors})
+                                    .gpu;
+    return gpu != nullptr && gpu->fp32_tflops > 0 ? gpu : nullptr;
   }
   return nullptr;
 }
@@ -99,7 +104,7 @@ void judge_precision_fp32_no_tf32(const Context& context, Judgement& judgement) 
   if (gpu == nullptr) {
     finding.no_prediction = "the peaks of this GPU are not in the table";
   } else {
-    const double half = gpu->fp32_tflops / gpu->half_tflops;
+    const double half = gpu->fp32_tflops / gpu->half_tflops();
     const double worst = gpu->tf32_tflops > 0 ? gpu->fp32_tflops / gpu->tf32_tflops : half;
     set_edits(
         verdict, on_units(half / kBestEfficiency, 0.5, 0.3),
@@ -108,7 +113,7 @@ void judge_precision_fp32_no_tf32(const Context& context, Judgement& judgement) 
         fmt::format("FP32 matrix kernels at the ratio of peaks ({:.0f} to {:.0f} TFLOP/s {}), "
                     "with 40 to 100% of that ratio reached; memory-bound kernels on half to "
                     "all of the bytes; at worst TF32 only",
-                    gpu->fp32_tflops, gpu->half_tflops, gpu->half));
+                    gpu->fp32_tflops, gpu->half_tflops(), gpu->half()));
   }
   judgement.verdicts.push_back(std::move(verdict));
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <utility>
-#include "model/gpu_table.h"
 
+#include "model/gpu_table.h"
 #include "rules/build.h"
 
 namespace pyrometer::rules {
@@ -24,8 +24,11 @@ double pinned_bandwidth(const Context& context, std::size_t position) {
       context.job().ranks[position].facts.value(FactId::kCopiesH2dPinnedBandwidth);
   if (measured) return *measured;
   for (const model::Device& device : context.timeline().ranks[position].devices) {
-    const model::GpuInfo* gpu = model::find_gpu(device.name);
-    if (gpu != nullptr) return gpu->pcie_gbs * kLinkEfficiency;
+    const model::GpuInfo* gpu = model::find_gpu({.name = device.name,
+                                                 .memory_bytes = device.total_memory_bytes,
+                                                 .multiprocessors = device.multiprocessors})
+                                    .gpu;
+    if (gpu != nullptr && gpu->pcie_gbs > 0) return gpu->pcie_gbs * kLinkEfficiency;
   }
   return 0;
 }
