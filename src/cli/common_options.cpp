@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cli/field_list.h"
-#include "cli/price_range.h"
 #include "cli/values.h"
 
 namespace pyrometer::cli {
@@ -35,13 +34,6 @@ std::string take_script(base::Result<sources::replay::Script> script,
 }
 
 }  // namespace
-
-Option price_option(std::optional<double>& target, std::string help) {
-  return {.long_name = "price",
-          .value = "USD",
-          .help = std::move(help),
-          .set = set_amount(target, kLowestPrice, kHighestPrice, std::string(kPriceRange))};
-}
 
 Option config_option(std::string& target) {
   return {.long_name = "config",

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@
 #include "sources/replay/script.h"
 
 namespace pyrometer::cli {
-
-// --price USD, within price_range.h.
-[[nodiscard]] Option price_option(std::optional<double>& target, std::string help);
 
 // --config FILE, instead of the user's own.
 [[nodiscard]] Option config_option(std::string& target);

@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "base/toml.h"
+#include "cli/cost_choice.h"
 #include "cli/message.h"
-#include "cli/price_range.h"
 #include "cli/text.h"
 #include "rules/catalog.h"
 
@@ -63,6 +63,8 @@ class Reader {
     for (const auto& [key, node] : root) {
       if (key == "price_per_gpu_hour") {
         read_price(node);
+      } else if (key == "prices") {
+        read_prices(node);
       } else if (key == "thresholds") {
         read_thresholds(node);
       } else if (key == "rules") {
@@ -83,8 +85,36 @@ class Reader {
   void read_price(const toml::node& node) {
     config_.price_per_gpu_hour = number(node);
     const double price = config_.price_per_gpu_hour.value_or(0);
-    if (price < kLowestPrice || price > kHighestPrice) {
+    if (price < cost::kLowestPrice || price > cost::kHighestPrice) {
       wrong(node, "price_per_gpu_hour is not " + std::string(kPriceRange));
+    }
+  }
+
+  void read_prices(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong(node, "prices is not a table");
+    const auto text = [&](const toml::node& value, std::string_view key, std::string& target) {
+      target = value.value_exact<std::string>().value_or("");
+      if (target.empty()) wrong(value, std::string(key) + " is not a text in quotes");
+    };
+    for (const auto& [key, value] : *table) {
+      if (key == "file") {
+        text(value, "prices.file", config_.prices_file);
+      } else if (key == "instance") {
+        text(value, "prices.instance", config_.price_choice.instance);
+      } else if (key == "region") {
+        text(value, "prices.region", config_.price_choice.region);
+      } else if (key == "spot") {
+        const std::optional<bool> spot = value.value_exact<bool>();
+        if (!spot) wrong(value, "prices.spot is neither true nor false");
+        config_.price_choice.spot = spot.value_or(false);
+      } else {
+        wrong(value, "unknown key 'prices." + std::string(key.str()) + "'");
+      }
+    }
+    if (config_.prices_file.empty()) wrong(node, "[prices] names no file");
+    if (config_.price_per_gpu_hour) {
+      wrong(node, "price_per_gpu_hour and [prices] both give the price");
     }
   }
 

@@ -1,15 +1,13 @@
 // The user's config file: defaults that should not have to be typed each time.
 //
-//   price_per_gpu_hour = 2.50            # USD
-//   [thresholds]                         # finding id and threshold name,
-//   docs/reference/findings.md "input.serial_loader.warn" = 0.15 [rules] disabled =
-//   ["launch.tiny_kernels"]
+// docs/reference/configuration.md lists its keys.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "cost/price_table.h"
 #include "rules/rule.h"
 
 namespace pyrometer::cli {
@@ -17,6 +15,8 @@ namespace pyrometer::cli {
 struct Config {
   std::string path;                          // "" when there is no file
   std::optional<double> price_per_gpu_hour;  // USD
+  std::string prices_file;                   // as written: from the config file's folder on
+  cost::PriceChoice price_choice;            // in that file
   rules::Settings rules;                     // thresholds and findings, each in the catalog
 };
 

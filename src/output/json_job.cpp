@@ -88,6 +88,9 @@ void write_job_json(JsonWriter& json, const Report& report) {
   write_causes_json(json, report.job.causes);
   json.key("cost");
   write_cost(json, report, usage);
+  json.member("cost_missing", if_given(report.price                   ? std::string_view()
+                                       : report.price_missing.empty() ? "no price was given"
+                                                                      : report.price_missing));
   json.key("facts");
   write_facts_json(json, report.job.facts);
   json.end_object();

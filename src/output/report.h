@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cost/price.h"
 #include "model/analysis.h"
@@ -18,6 +19,7 @@ struct Report {
   const model::JobAnalysis& job;
   const model::Diagnosis& diagnosis;
   std::optional<cost::Price> price;  // absent: shares only
+  std::string price_missing;         // why, where one was asked for
 };
 
 struct TextStyle {

@@ -121,6 +121,7 @@ std::string describe_job(const Report& report) {
 
 std::string describe_price(const Report& report) {
   const std::int64_t gpus = cost::usage_of(report.job).gpus;
+  if (!report.price_missing.empty()) return "none: " + report.price_missing;
   if (!report.price || gpus == 0) return "";
   return format_usd(report.price->usd_per_gpu_hour) + " per GPU-hour (" + report.price->source +
          "): " + format_usd(cost::usd_per_day(1, gpus, *report.price)) + " a day for " +

@@ -81,7 +81,7 @@ FindingStatus finding_status(const model::Finding& finding) {
           .share_of_time = finding.share_of_time};
 }
 
-void analyse_or_throw(RecordingStatus& status, const std::optional<cost::Price>& price,
+void analyse_or_throw(RecordingStatus& status, const cost::Settings& cost,
                       const rules::Settings& rules) {
   const base::Result<model::Timeline> timeline = recording::read_recording(status.path);
   if (!timeline) {
@@ -102,22 +102,24 @@ void analyse_or_throw(RecordingStatus& status, const std::optional<cost::Price>&
   for (const model::Finding& finding : diagnosis.findings) {
     status.findings.push_back(finding_status(finding));
   }
+  const auto [price, no_price] = cost::price_of(cost, *timeline, job);
+  status.usd_per_gpu_hour.reset();
   if (price) status.usd_per_gpu_hour = price->usd_per_gpu_hour;
   auto report = std::make_shared<std::string>();
-  output::write_json_report({*timeline, job, diagnosis, price}, {}, [&](std::string_view piece) {
-    report->append(piece);
-    return true;
-  });
+  output::write_json_report({*timeline, job, diagnosis, price, no_price}, {},
+                            [&](std::string_view piece) {
+                              report->append(piece);
+                              return true;
+                            });
   status.report = std::move(report);
 }
 
 }  // namespace
 
-void analyse(RecordingStatus& status, const std::optional<cost::Price>& price,
-             const rules::Settings& rules) {
+void analyse(RecordingStatus& status, const cost::Settings& cost, const rules::Settings& rules) {
   const std::int64_t begin = sources::monotonic_ns();
   try {
-    analyse_or_throw(status, price, rules);
+    analyse_or_throw(status, cost, rules);
   } catch (const std::exception& error) {
     status.problem = std::string("cannot be analysed: ") + error.what();
   }

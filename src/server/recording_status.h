@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cost/price.h"
+#include "cost/settings.h"
 #include "model/generated/causes.h"
 #include "rules/rule.h"
 
@@ -57,7 +57,6 @@ inline constexpr std::int64_t kRecentNs = 300'000'000'000;
 
 // Reads and diagnoses the recording at `status.path` and fills in what was found. Takes as long as
 // `pyrometer analyze`, on one thread. Never throws.
-void analyse(RecordingStatus& status, const std::optional<cost::Price>& price,
-             const rules::Settings& rules);
+void analyse(RecordingStatus& status, const cost::Settings& cost, const rules::Settings& rules);
 
 }  // namespace pyrometer::server

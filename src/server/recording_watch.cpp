@@ -125,7 +125,7 @@ void RecordingWatch::State::run() {
       if (status.bytes > kMostBytes) {
         status.problem = "larger than 1 GiB: use pyrometer analyze";
       } else {
-        analyse(status, options.price, options.rules);
+        analyse(status, options.cost, options.rules);
         ::malloc_trim(0);
       }
       publish();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/price.h"
+#include "cost/settings.h"
 #include "rules/rule.h"
 #include "server/recording_status.h"
 
@@ -18,7 +18,7 @@ struct RecordingWatchOptions {
   // rights reach.
   std::vector<std::string> folders;
   std::string root;  // put before /proc
-  std::optional<cost::Price> price;
+  cost::Settings cost;
   rules::Settings rules;
   std::chrono::nanoseconds period = std::chrono::seconds(30);
 };

@@ -68,9 +68,7 @@ OptionGroup AnalyzeCommand::input_options() {
 
 OptionGroup AnalyzeCommand::report_options() {
   OptionGroup group{.title = "Report", .options = {}};
-  group.options.push_back(price_option(price_,
-                                       "price of one GPU for one hour; without it, or "
-                                       "price_per_gpu_hour in the config file, shares only"));
+  for (Option& option : cost_options(cost_)) group.options.push_back(std::move(option));
   group.options.push_back({.short_name = 'v',
                            .long_name = "verbose",
                            .help = "show all tables and findings",
@@ -131,12 +129,6 @@ std::string_view AnalyzeCommand::format_name() const {
   return {};
 }
 
-std::optional<cost::Price> AnalyzeCommand::price(const Config& config) const {
-  if (price_) return cost::Price{.usd_per_gpu_hour = *price_, .source = "--price"};
-  if (!config.price_per_gpu_hour) return std::nullopt;
-  return cost::Price{.usd_per_gpu_hour = *config.price_per_gpu_hour, .source = config.path};
-}
-
 // What a report on a terminal says for itself has to be said where nobody looks at the report yet.
 void AnalyzeCommand::warn_of_damage(const model::Timeline& timeline) const {
   for (const model::RankTimeline& rank : timeline.ranks) {
@@ -174,6 +166,11 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
     print_error(config.error().to_string());
     return exit_code_of(config.error());
   }
+  const base::Result<cost::Settings> settings = cost_settings(cost_, *config);
+  if (!settings) {
+    print_error(settings.error().to_string());
+    return exit_code_of(settings.error());
+  }
 
   importers::Progress progress;
   const auto threads = static_cast<unsigned>(threads_);
@@ -204,8 +201,12 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
                                 .hints = !no_hints_,
                                 .top_n = top_};
   OutputFile file(output_);
-  format->write({*timeline, job, diagnosis, price(*config)}, style,
-                [&file](std::string_view text) { return file.write(text); });
+  cost::JobPrice price = cost::price_of(*settings, *timeline, job);
+  if (!price.missing.empty() && (format->name != "text" || !output_.empty())) {
+    print_warning("no price: " + price.missing);
+  }
+  format->write({*timeline, job, diagnosis, std::move(price.price), std::move(price.missing)},
+                style, [&file](std::string_view text) { return file.write(text); });
   return file.finish();
 }
 

@@ -1,14 +1,13 @@
 // `pyrometer analyze PATH...`: traces in, a priced diagnosis out.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
-#include "cost/price.h"
+#include "cli/cost_choice.h"
 #include "model/timeline.h"
 
 namespace pyrometer::cli {
@@ -28,11 +27,10 @@ class AnalyzeCommand : public Command {
   // "text", "json" or "md": as asked, else by the ending of the output file; empty where that is
   // none of a format.
   [[nodiscard]] std::string_view format_name() const;
-  [[nodiscard]] std::optional<cost::Price> price(const Config& config) const;
   void warn_of_damage(const model::Timeline& timeline) const;
 
   std::vector<std::string> paths_;
-  std::optional<double> price_;
+  CostChoice cost_;
   std::string output_;
   std::string config_path_;
   bool json_ = false;

@@ -150,7 +150,7 @@ std::vector<OptionGroup> RunCommand::options() {
                             .long_name = "quiet",
                             .help = "say nothing but errors; the recording is written all the same",
                             .set = set_true(quiet_)});
-  report.options.push_back(price_option(price_, "price of one GPU for one hour"));
+  for (Option& option : cost_options(cost_)) report.options.push_back(std::move(option));
   report.options.push_back(config_option(config_path_));
   return {what, recording, report};
 }
@@ -176,10 +176,7 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
 // Returns whether it could be made.
 bool RunCommand::show_report(const Terminal& terminal, const std::string& file) const {
   std::vector<std::string> words{own_program(), "analyze", "--no-progress", "--no-hints", file};
-  if (price_) {
-    words.emplace_back("--price");
-    words.push_back(std::to_string(*price_));
-  }
+  for (std::string& word : words_of(cost_)) words.push_back(std::move(word));
   if (!config_path_.empty()) {
     words.emplace_back("--config");
     words.push_back(config_path_);
@@ -200,6 +197,17 @@ bool RunCommand::show_report(const Terminal& terminal, const std::string& file) 
   int status = -1;
   if (pid > 0) ::waitpid(pid, &status, 0);
   return status == 0;
+}
+
+// Said before the command has run for days. What is wrong in the config file is the report's
+// business: it keeps no command from running.
+std::string RunCommand::wrong_cost_options() const {
+  if (words_of(cost_).empty()) return {};
+  const base::Result<Config> config =
+      config_path_.empty() ? read_default_config() : read_config(config_path_);
+  if (!config) return {};
+  const base::Result<cost::Settings> settings = cost_settings(cost_, *config);
+  return settings ? std::string() : settings.error().to_string();
 }
 
 void RunCommand::report(const Terminal& terminal, const monitor::Outcome& outcome,
@@ -224,6 +232,10 @@ ExitCode RunCommand::run(const Terminal& terminal) {
   if (within_recording()) {
     if (!quiet_) print_warning("already within a recorded run, which records this command as well");
     become(command_);  // the outer recording takes it as well
+  }
+  if (const std::string wrong = wrong_cost_options(); !wrong.empty()) {
+    print_error(wrong);
+    return ExitCode::kUsage;
   }
   monitor::MonitorOptions options = monitor_options(terminal);
   if (!no_gpu_ && options.library.empty()) {

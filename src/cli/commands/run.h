@@ -1,11 +1,11 @@
 // `pyrometer run -- CMD…`: records an unmodified training run and says where its time went.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/cost_choice.h"
 #include "monitor/monitor.h"
 
 namespace pyrometer::cli {
@@ -22,6 +22,7 @@ class RunCommand : public Command {
 
  private:
   [[nodiscard]] monitor::MonitorOptions monitor_options(const Terminal& terminal) const;
+  [[nodiscard]] std::string wrong_cost_options() const;
   bool show_report(const Terminal& terminal, const std::string& file) const;
   void report(const Terminal& terminal, const monitor::Outcome& outcome,
               const std::string& file) const;
@@ -29,7 +30,7 @@ class RunCommand : public Command {
   std::vector<std::string> command_;
   std::string output_;
   std::string config_path_;
-  std::optional<double> price_;
+  CostChoice cost_;
   double overhead_percent_ = 0.5;
   bool quiet_ = false;
   bool record_arguments_ = false;

@@ -111,10 +111,7 @@ OptionGroup ServeCommand::recording_options() {
                            .set = append_text(recordings_),
                            .completes = Completes::kFiles,
                            .repeats = true});
-  group.options.push_back(
-      price_option(price_,
-                   "price of one GPU for one hour; without it, or price_per_gpu_hour in the config "
-                   "file, shares only"));
+  for (Option& option : cost_options(cost_)) group.options.push_back(std::move(option));
   group.options.push_back(config_option(config_path_));
   constexpr double kShortestPeriod = 1;
   constexpr double kLongestPeriod = 86400;
@@ -136,7 +133,8 @@ std::string ServeCommand::conflict() const {
   return {};
 }
 
-server::ServeOptions ServeCommand::serve_options(const Config& config) const {
+server::ServeOptions ServeCommand::serve_options(const Config& config,
+                                                 cost::Settings settings) const {
   server::ServeOptions options;
   options.listen = listen_;
   if (options.listen.empty()) {
@@ -151,12 +149,7 @@ server::ServeOptions ServeCommand::serve_options(const Config& config) const {
   options.recordings.folders = recordings_;
   options.recordings.root = root_;
   options.recordings.rules = config.rules;
-  if (price_) {
-    options.recordings.price = cost::Price{.usd_per_gpu_hour = *price_, .source = "--price"};
-  } else if (config.price_per_gpu_hour) {
-    options.recordings.price =
-        cost::Price{.usd_per_gpu_hour = *config.price_per_gpu_hour, .source = config.path};
-  }
+  options.recordings.cost = std::move(settings);
   if (analysis_period_) options.recordings.period = seconds(*analysis_period_);
   return options;
 }
@@ -195,8 +188,13 @@ ExitCode ServeCommand::run(const Terminal&) {
     print_error(config.error().to_string());
     return ExitCode::kUsage;
   }
+  auto settings = cost_settings(cost_, *config);
+  if (!settings) {
+    print_error(settings.error().to_string());
+    return ExitCode::kUsage;
+  }
   server::block_ending_signals();
-  auto server = server::Server::open(serve_options(*config));
+  auto server = server::Server::open(serve_options(*config, std::move(*settings)));
   if (!server) {
     print_error(server.error().to_string());
     return server.error().kind == base::ErrorKind::kUsage ? ExitCode::kUsage : ExitCode::kFailed;

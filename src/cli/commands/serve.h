@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/cost_choice.h"
 #include "server/serve.h"
 
 namespace pyrometer::cli {
@@ -26,7 +27,8 @@ class ServeCommand : public Command {
   [[nodiscard]] OptionGroup metric_options();
   [[nodiscard]] OptionGroup recording_options();
   [[nodiscard]] std::string conflict() const;
-  [[nodiscard]] server::ServeOptions serve_options(const Config& config) const;
+  [[nodiscard]] server::ServeOptions serve_options(const Config& config,
+                                                   cost::Settings settings) const;
   [[nodiscard]] ExitCode serve(server::Server& server) const;
 
   std::vector<server::Address> listen_;
@@ -41,7 +43,7 @@ class ServeCommand : public Command {
   std::optional<double> max_age_;
   std::vector<std::string> recordings_;
   std::optional<double> analysis_period_;
-  std::optional<double> price_;
+  CostChoice cost_;
   std::string config_path_;
 };
 

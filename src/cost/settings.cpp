@@ -1,0 +1,21 @@
+#include "cost/settings.h"
+
+namespace pyrometer::cost {
+
+JobPrice price_of(const Settings& settings, const model::Timeline& timeline,
+                  const model::JobAnalysis& job) {
+  if (settings.price) return {settings.price, {}};
+  if (settings.prices == nullptr) return {};
+  std::set<std::string> names;  // of the GPUs that the job was seen to run on
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    for (const model::DeviceWaterfall& device : job.ranks[r].waterfall.devices) {
+      if (device.window.length() > 0) names.insert(timeline.ranks[r].devices[device.device].name);
+    }
+  }
+  if (names.empty()) return {std::nullopt, "no GPU of the job is known"};
+  auto price = settings.prices->find(settings.choice, names);
+  if (!price) return {std::nullopt, price.error().to_string()};
+  return {std::move(*price), {}};
+}
+
+}  // namespace pyrometer::cost
