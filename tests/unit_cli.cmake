@@ -1,3 +1,3 @@
 pyrometer_test(cli_test
-  SOURCES src/cli/text_test.cpp
+  SOURCES src/cli/override_option_test.cpp src/cli/text_test.cpp
   LIBS pyrometer_cli)

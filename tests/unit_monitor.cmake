@@ -6,5 +6,6 @@ pyrometer_test(monitor_test
     src/monitor/ring_set_test.cpp
     src/monitor/segmenter_test.cpp
     src/monitor/sync_windows_test.cpp
+    src/monitor/trial_test.cpp
     tests/support/ring_records.cpp
   LIBS pyrometer_monitor)

@@ -336,6 +336,7 @@ def install(torch, finder):
         steps.in_validation = False
         modules.region = None
 
+    rt.modules = modules
     rt.part_off[_PART] = undo
     rt.part_off[_VALIDATION] = modules.train_patches.undo
     rt.at_end.append(modules.close)

@@ -213,16 +213,17 @@ def install(torch, finder):
 
     patches.wrap(optimizer_class, "__init__", _wrap_init(state, on_new))
     patches.wrap(optimizer_class, "zero_grad", _wrap_zero_grad(is_compiling), hide=False)
-    for scaler in _scalers(torch):
+    for scaler in scalers(torch):
         patches.wrap(scaler, "step", _wrap_scaler_step(state))
     rt.optimizers = state.optimizers
+    rt.optimizer_state = state
 
 
 def _nothing(optimizer):
     pass
 
 
-def _scalers(torch):
+def scalers(torch):
     """The GradScaler classes that define step themselves."""
     found = []
     for path in ("amp", "cuda.amp", "distributed.fsdp.sharded"):

@@ -34,6 +34,9 @@ class Runtime:
         self.at_end = []  # functions called when the recording or the process ends
         self.errors = {}  # part: count
         self.part_off = {}  # part: function that undoes its patches
+        self.modules = None  # modules.Modules, where forwards are seen
+        self.optimizers = ()  # those that live
+        self.optimizer_state = None  # of the optimizer part
         self.control_bits = 0
         self._state = _WAITING
         self._early = []

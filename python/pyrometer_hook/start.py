@@ -12,6 +12,7 @@ from . import (
     memory,
     modules,
     optimizer,
+    overrides,
     profiler,
     sampler,
     steps,
@@ -65,3 +66,10 @@ def start(torch, finder):
             install(torch, finder)
         except Exception:
             rt.failed(part)
+    if overrides.asked():
+        try:
+            from .overrides.install import install
+
+            install(torch, finder)
+        except Exception:
+            rt.failed("overrides")

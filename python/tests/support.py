@@ -10,7 +10,7 @@ import unittest
 SITE = pathlib.Path(__file__).resolve().parents[1] / "pyrometer_hook" / "site"
 KINDS = (
     "user step input optimizer forward backward checkpoint validation compile gc logging "
-    "loader_start epoch sync zero_grad profiler"
+    "loader_start epoch sync zero_grad profiler trial_step"
 ).split()
 NO_GRAD, SKIPPED, ESTIMATED = 1, 2, 4
 

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -80,6 +82,7 @@ std::vector<std::string> child_environment(const MonitorOptions& options,
     set.push_back("PYTHONPATH=" + options.hook_folder + (other != nullptr ? ":" : "") +
                   (other != nullptr ? other : ""));
   }
+  for (std::string& one : trial_environment(options.trial)) set.push_back(std::move(one));
   return set;
 }
 
@@ -101,7 +104,7 @@ class Recorder {
       : options_(options),
         writer_(std::move(writer)),
         session_(std::move(session)),
-        rings_(session_.folder(), *writer_, options.recorder),
+        rings_(session_.folder(), *writer_, recorder_options(options)),
         start_(sources::monotonic_ns()) {
     write_start();
   }
@@ -130,6 +133,14 @@ class Recorder {
     writer_->commit();
   }
 
+  void tell(StatusLine& line) {
+    for (const std::string& warning : warnings_) {
+      line.clear();
+      if (options_.on_warning) options_.on_warning(warning);
+    }
+    warnings_.clear();
+  }
+
   void show_status(StatusLine& line) {
     const TimeNs now = sources::monotonic_ns();
     if (now - last_status_ < kStatus) return;
@@ -153,6 +164,11 @@ class Recorder {
     }
     const TimeNs now = sources::monotonic_ns();
     rings_.finish(now);
+    outcome.overrides = overrides_.statuses();
+    for (std::string& note : warnings_) outcome.notes.push_back(std::move(note));
+    for (std::string& note : overrides_.unapplied(options_.trial)) {
+      outcome.notes.push_back(std::move(note));
+    }
     if (const std::int64_t missing = rings_.processes_without_room(); missing > 0) {
       outcome.notes.push_back(std::to_string(missing) +
                               (missing == 1 ? " process was" : " processes were") +
@@ -177,6 +193,18 @@ class Recorder {
   }
 
  private:
+  [[nodiscard]] RecorderOptions recorder_options(const MonitorOptions& options) {
+    RecorderOptions recorder = options.recorder;
+    recorder.on_override = [this](std::int64_t process, std::string_view id,
+                                  std::string_view text) {
+      std::string warning = overrides_.take(process, id, text);
+      if (warning.empty()) return;
+      writer_->add_note(sources::monotonic_ns(), "warning", warning);
+      warnings_.push_back(std::move(warning));
+    };
+    return recorder;
+  }
+
   void write_start() {
     writer_->set_meta("tool", "pyrometer " + std::string(base::version()));
     writer_->set_meta("start_ns", std::to_string(start_));
@@ -202,6 +230,14 @@ class Recorder {
       writer_->set_meta("gpu_missing", gpu.text);
       writer_->set_meta("gpu_advice", gpu.advice);
     }
+    for (const std::string& setting : trial_environment(options_.trial)) {
+      const std::size_t equals = setting.find('=');
+      std::string key = setting.substr(0, equals);
+      std::transform(key.begin(), key.end(), key.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      constexpr std::size_t kPrefix = std::string_view("pyrometer_").size();
+      writer_->set_meta("trial." + key.substr(kPrefix), setting.substr(equals + 1));
+    }
     writer_->set_meta("overhead_budget", std::to_string(options_.recorder.overhead_budget));
     writer_->commit();
   }
@@ -218,6 +254,8 @@ class Recorder {
   std::unique_ptr<Writer> writer_;
   Session session_;
   MetricLog metrics_;
+  OverrideLog overrides_;
+  std::vector<std::string> warnings_;  // not told yet
   std::unique_ptr<sources::Poller> poller_;
   RingSet rings_;
   TimeNs start_;
@@ -287,6 +325,7 @@ base::Result<Outcome> record(const MonitorOptions& options) {
       if (recorder == nullptr) continue;
       const bool ok = survived([&] {
         recorder->tick();
+        recorder->tell(line);
         recorder->show_status(line);
       });
       if (!ok) give_up();

@@ -10,6 +10,7 @@
 #include "monitor/child.h"
 #include "monitor/ring_set.h"
 #include "monitor/status_line.h"
+#include "monitor/trial.h"
 
 namespace pyrometer::monitor {
 
@@ -20,10 +21,13 @@ struct MonitorOptions {
   std::string hook_folder;  // of the Python hook's sitecustomize.py; empty: no hook
   bool record_arguments = false;
   RecorderOptions recorder;
+  TrialOptions trial;
   StatusLine::Place status = StatusLine::Place::kNowhere;
   // Told before the command starts that it will not be recorded, and why: nobody wants to learn
   // that after days.
   std::function<void(const base::Error&)> on_problem;
+  // Told while the command runs: one sentence for the user, as that an override cannot be applied.
+  std::function<void(const std::string&)> on_warning;
 };
 
 struct Outcome {
@@ -35,6 +39,7 @@ struct Outcome {
   std::int64_t processes_trained = 0;  // that used a GPU or made steps
   std::int64_t processes_without_room = 0;
   std::vector<std::string> notes;  // for the user, one sentence each
+  std::vector<OverrideStatus> overrides;
 };
 
 // Runs the command and records it. The command's behaviour has precedence: whatever fails on our

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <utility>
 
@@ -91,7 +92,8 @@ ProcessRecorder::ProcessRecorder(ring::Reader reader, std::int64_t id, recording
       segmenter_(
           {writer.names(), configs.rows(), process_, devices_, capture_},
           [this](const model::RecordedStep& step) { on_step(step); },
-          [this](Segment segment) { keep_.add(std::move(segment)); }) {
+          [this](Segment segment) { keep_.add(std::move(segment)); }),
+      on_override_(options.on_override) {
   process_.id = id;
   process_.pid = static_cast<std::int32_t>(reader_.pid());
   process_.parent_pid = static_cast<std::int32_t>(reader_.parent_pid());
@@ -225,6 +227,11 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
   row.b = range.b <= kMostSamples ? std::max<std::int64_t>(range.b, -1) : -1;
   row.name = name(range.name);
   row.thread = thread;
+  if (range.kind == ring::RangeKind::kTrialStep) {
+    row.flags = range.flags;
+    writer_.add_trial_step(process_.id, row);
+    return;
+  }
   const auto kind = static_cast<std::size_t>(range.kind);
   row.type = kind < recording::kRangeTypes ? static_cast<RangeType>(kind) : RangeType::kUser;
   row.flags = range.flags;
@@ -295,6 +302,7 @@ void ProcessRecorder::on_counter(std::uint32_t, const ring::CounterBody& counter
     }
     return;
   }
+  if (!std::isfinite(counter.value)) return;  // SQLite has no NaN
   writer_.add_counter(process_.id, id, static_cast<std::int64_t>(counter.time), counter.value);
 }
 
@@ -306,6 +314,10 @@ void ProcessRecorder::on_info(const ring::InfoBody& info) {
   if (key == "capture.refused") {
     process_.capture = "off: " + std::string(value);
     process_changed_ = true;
+  }
+  constexpr std::string_view kOverride = "override.";
+  if (key.starts_with(kOverride) && on_override_) {
+    on_override_(process_.id, key.substr(kOverride.size()), value);
   }
   take_device_info(key, value);
   take_rank_info(key, value);

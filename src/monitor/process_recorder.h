@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ struct RecorderOptions {
   double overhead_budget = 0.005;  // share of the run's time; 0: capture always, not measured
   bool measure_overhead = false;   // half on, half off, whatever the budget
   KeepLimits keep;
+  // Told what a process says of an override: the process's id in the recording, the override's id,
+  // its status.
+  std::function<void(std::int64_t, std::string_view, std::string_view)> on_override;
 };
 
 class ProcessRecorder final : private ring::RecordSink {
@@ -129,6 +133,7 @@ class ProcessRecorder final : private ring::RecordSink {
   model::TimeNs last_step_end_ = 0;
   bool used_device_ = false;
   bool process_changed_ = true;
+  std::function<void(std::int64_t, std::string_view, std::string_view)> on_override_;
 };
 
 }  // namespace pyrometer::monitor

@@ -4,6 +4,7 @@
 #include "model/host_lines.h"
 #include "model/run_totals.h"
 #include "output/json_parts.h"
+#include "output/overrides_section.h"
 
 namespace pyrometer::output {
 namespace {
@@ -92,6 +93,19 @@ void write_blocking_lines(JsonWriter& json, const model::RecordedRun& run) {
   json.end_array();
 }
 
+void write_overrides(JsonWriter& json, const model::RecordedRun& run) {
+  json.key("overrides");
+  json.begin_array();
+  for (const OverrideWord& word : overrides_of(run)) {
+    json.begin_object(JsonLayout::kInline);
+    json.member("id", word.id);
+    json.member("state", word.state);
+    json.member("text", word.text);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
@@ -118,6 +132,7 @@ void write_run_json(JsonWriter& json, const model::RecordedRun* run) {
   json.member("monitor_cpu_share", all.monitor_share);
   write_host_lines(json, *run);
   write_blocking_lines(json, *run);
+  write_overrides(json, *run);
   json.end_object();
 }
 

@@ -7,6 +7,7 @@
 
 #include "output/bars.h"
 #include "output/display.h"
+#include "output/overrides_section.h"
 #include "output/run_section.h"
 #include "output/sections.h"
 #include "output/summary.h"
@@ -259,6 +260,8 @@ bool write_markdown_report(const Report& report, const TextStyle& style,
   out += findings_of(report, style);
   const Section run = run_section(report);
   if (!run.title.empty()) out += "### " + escaped(run.title) + "\n" + section_of(run);
+  const Section overrides = overrides_section(report);
+  if (!overrides.empty()) out += "### " + escaped(overrides.title) + "\n" + section_of(overrides);
   if (!sink(out)) return false;
   const Section causes = run_waterfall_section(report);
   if (!causes.empty() && !sink(folded(causes.title, section_of(causes)))) return false;

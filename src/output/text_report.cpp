@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output/display.h"
+#include "output/overrides_section.h"
 #include "output/page.h"
 #include "output/run_section.h"
 #include "output/sections.h"
@@ -88,6 +89,8 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
   write_findings(page, report, style);
   const Section run = run_section(report);
   if (!run.title.empty()) write_section(page, run);
+  const Section overrides = overrides_section(report);
+  if (!overrides.empty()) write_section(page, overrides);
   if (style.verbose) {
     const Section causes = run_waterfall_section(report);
     if (!causes.empty()) write_section(page, causes);

@@ -10,7 +10,7 @@
 namespace pyrometer::recording {
 namespace {
 
-constexpr std::size_t kStatements = 22;
+constexpr std::size_t kStatements = 23;
 
 enum Sql : std::size_t {
   kMeta,
@@ -35,6 +35,7 @@ enum Sql : std::size_t {
   kMetric,
   kSample,
   kTakeBackStep,
+  kTrialStep,
 };
 
 std::string step_insert() {
@@ -70,6 +71,7 @@ std::array<std::string, kStatements> statement_texts() {
       "INSERT INTO metric VALUES (?,?,?,?)",
       "INSERT INTO sample VALUES (?,?,?)",
       "DELETE FROM step WHERE rowid = ?",
+      "INSERT INTO trial_step VALUES (?,?,?,?,?,?,?)",
   };
 }
 
@@ -262,6 +264,14 @@ void Writer::add_range(std::int64_t process, const RangeRow& row) {
   s.bind(row.start).bind(row.end).bind(std::int64_t{row.name}).bind(std::int64_t{row.thread});
   s.bind(row.a).bind(row.b);
   check(s.bind(std::int64_t{row.flags}).run(), "cannot write a host range");
+}
+
+void Writer::add_trial_step(std::int64_t process, const RangeRow& row) {
+  if (!ready()) return;
+  Statement& s = sql_->all[kTrialStep];
+  s.bind(process).bind(row.a).bind(row.start).bind(row.end).bind(names_.text(row.name));
+  bind_known(s, row.b);
+  check(s.bind(std::int64_t{row.flags}).run(), "cannot write a step of a trial");
 }
 
 void Writer::add_counter(std::int64_t process, NameId name, std::int64_t time, double value) {

@@ -42,6 +42,8 @@ class Writer {
   // Detail rows with the window they belong to.
   void add_window(std::int64_t process, const KeptWindow& window, const DetailRows& rows);
   void add_range(std::int64_t process, const RangeRow& range);
+  // A step of a trial: `name` is its variant, `a` its index, `b` its samples.
+  void add_trial_step(std::int64_t process, const RangeRow& step);
   void add_counter(std::int64_t process, NameId name, std::int64_t time, double value);
   void put_region_total(std::int64_t process, const model::RegionTotal& total);
   void put_host_line(std::int64_t process, NameId name, std::int64_t samples);

@@ -61,7 +61,9 @@ enum class RangeKind : std::uint16_t {
   kEpoch = 12,        // from one loader iterator to its end; a: index
   kSyncCall = 13,  // a blocking tensor call (item, tolist, cpu, nonzero …); name: "what file:line"
   kZeroGrad = 14,
-  kProfiler = 15,  // torch.profiler held the GPU trace; nothing of the GPU was seen
+  kProfiler = 15,   // torch.profiler held the GPU trace; nothing of the GPU was seen
+  kTrialStep = 16,  // in trials only, beside each kStep; name: "on", "off" or "" (no alternation);
+                    // a, b: as kStep
 };
 
 enum RangeFlags : std::uint16_t {

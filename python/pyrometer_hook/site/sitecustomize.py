@@ -65,7 +65,8 @@ class _TorchFinder:
         except Exception:
             self.wanted.pop(name, None)
 
-    def _start(self, torch):
+    def load(self):
+        """Makes the package `pyrometer_hook` importable."""
         name = "pyrometer_hook"
         if name not in sys.modules:
             make_spec = sys.modules["_frozen_importlib_external"].spec_from_file_location
@@ -74,6 +75,9 @@ class _TorchFinder:
             module = sys.modules["_frozen_importlib"].module_from_spec(spec)
             sys.modules[name] = module
             spec.loader.exec_module(module)
+
+    def _start(self, torch):
+        self.load()
         from pyrometer_hook import start
 
         start.start(torch, self)
@@ -90,6 +94,11 @@ def _install(site_folder):
         finder._start(sys.modules["torch"])
     else:
         sys.meta_path.insert(0, finder)
+    if environment.get("PYROMETER_WITH"):  # variables that torch looks at when it is imported
+        finder.load()
+        from pyrometer_hook.overrides import early
+
+        early.apply()
 
 
 def _chain(site_folder):

@@ -17,6 +17,7 @@
 #include "cli/common_options.h"
 #include "cli/install_paths.h"
 #include "cli/message.h"
+#include "cli/override_option.h"
 #include "cli/values.h"
 #include "monitor/session.h"
 #include "ring/layout.h"
@@ -104,6 +105,8 @@ std::vector<Example> RunCommand::examples() const {
       {"pyrometer run -- python train.py", "record, then say what to change"},
       {"pyrometer run --price 2.50 -- python train.py --epochs 3", "with money"},
       {"pyrometer run -o base.pyro -- torchrun --nproc-per-node 2 train.py", "every rank"},
+      {"pyrometer run --with loader.workers=8 --with precision.tf32 -- python train.py",
+       "with changes that need no edit of the code"},
       {"pyrometer run --overhead 0.2% -- python train.py", "cost at most 0.2% of the run's time"},
       {"pyrometer analyze base.pyro", "look at a recording again, also while it grows"},
   };
@@ -116,6 +119,8 @@ std::vector<OptionGroup> RunCommand::options() {
                           .set = append_text(command_),
                           .required = true,
                           .repeats = true});
+  what.options.push_back(
+      override_option("with", "change this of the training with no edit of its code", with_));
   OptionGroup recording{.title = "Recording", .options = {}};
   recording.options.push_back({.short_name = 'o',
                                .long_name = "output",
@@ -162,6 +167,7 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
   if (!no_gpu_) options.library = installed_file("libpyrometer_inject.so");
   if (!no_hook_) options.hook_folder = installed_file("hook/site");
   options.record_arguments = record_arguments_;
+  options.trial.with = with_;
   constexpr double kPercent = 100;
   options.recorder.overhead_budget = overhead_percent_ / kPercent;
   options.recorder.measure_overhead = measure_overhead_;
@@ -231,6 +237,10 @@ void RunCommand::report(const Terminal& terminal, const monitor::Outcome& outcom
 ExitCode RunCommand::run(const Terminal& terminal) {
   if (within_recording()) {
     if (!quiet_) print_warning("already within a recorded run, which records this command as well");
+    for (const std::string& setting : monitor::trial_environment({.with = with_})) {
+      const std::size_t equals = setting.find('=');
+      ::setenv(setting.substr(0, equals).c_str(), setting.c_str() + equals + 1, 1);
+    }
     become(command_);  // the outer recording takes it as well
   }
   if (const std::string wrong = wrong_cost_options(); !wrong.empty()) {
@@ -244,6 +254,10 @@ ExitCode RunCommand::run(const Terminal& terminal) {
   options.on_problem = [](const base::Error& error) {
     print_error("the run is not recorded: " + error.to_string());
   };
+  if (!quiet_) options.on_warning = [](const std::string& text) { print_warning(text); };
+  if (!with_.empty() && (options.hook_folder.empty() || options.library.empty())) {
+    print_warning("--with changes nothing here: the Python hook is not loaded");
+  }
   const base::Result<monitor::Outcome> outcome = monitor::record(options);
   if (!outcome) {
     print_error(outcome.error().to_string());

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/cost_choice.h"
+#include "model/overrides.h"
 #include "monitor/monitor.h"
 
 namespace pyrometer::cli {
@@ -31,6 +32,7 @@ class RunCommand : public Command {
   std::string output_;
   std::string config_path_;
   CostChoice cost_;
+  std::vector<model::Override> with_;
   double overhead_percent_ = 0.5;
   bool quiet_ = false;
   bool record_arguments_ = false;

@@ -1,0 +1,13 @@
+"""ddp.bucket_mb: megabytes of gradients that are reduced at a time."""
+from .ddp_argument import DdpArgument
+
+
+class BucketMb(DdpArgument):
+    argument = "bucket_cap_mb"
+
+    def wish(self):
+        return int(self.value)
+
+
+def make(name, value, on):
+    return BucketMb(name, value, on)

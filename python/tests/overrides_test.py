@@ -1,0 +1,577 @@
+"""Overrides on real trainings on the CPU: applied, refused, put back; trials."""
+import os
+import signal
+import time
+import unittest
+
+from support import PRELUDE, HookCase, need_torch
+
+TRAINING = PRELUDE + """
+class Data(Dataset):
+    def __len__(self):
+        return 40
+    def __getitem__(self, index):
+        return torch.full((4,), float(index)), torch.ones(1)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), 0.001)
+def train(loader, every=1):
+    for i, (x, y) in enumerate(loader):
+        loss = (model(x) - y).pow(2).mean()
+        loss.backward()
+        if not (i + 1) % every:
+            optimizer.step()
+            optimizer.zero_grad()
+        print(repr(loss.item()))
+"""
+
+
+class OverrideCase(HookCase):
+    def run_with(self, program, with_="", env=None, **how):
+        variables = dict(env or {})
+        if with_:
+            variables["PYROMETER_WITH"] = with_
+        return self.run_program(program, env=variables, **how)
+
+    def status(self, result, name):
+        return result.records.infos.get("override." + name, "")
+
+    def assert_applied(self, result, name, text=""):
+        self.assertRegex(self.status(result, name), "^applied: .*" + text)
+
+    def assert_cannot(self, result, name, text=""):
+        self.assertRegex(self.status(result, name), "^cannot: because .*" + text)
+
+
+class LoaderTest(OverrideCase):
+    LOADER = TRAINING + """
+loader = DataLoader(Data(), batch_size=8, OPTIONS)
+for epoch in range(2):
+    train(loader)
+print(loader.num_workers, loader.persistent_workers, loader.prefetch_factor, loader.pin_memory)
+print(torch.rand(1))
+"""
+
+    def loader(self, options):
+        return self.LOADER.replace("OPTIONS", options)
+
+    def test_workers(self):
+        program = self.loader("shuffle=True")
+        plain = self.run_program(program, hook=False)
+        run = self.run_with(program, "loader.workers=2")
+        self.assertEqual((run.out, run.err), (plain.out, ""))
+        self.assert_applied(run, "loader.workers", "num_workers 0 -> 2$")
+        self.assertEqual({i.b for i in run.records.of("input")}, {2})
+        self.assert_no_part_off(run.records)
+
+    def test_workers_are_taken_away(self):
+        program = self.loader("num_workers=2, persistent_workers=True")
+        run = self.run_with(program, "loader.workers=0")
+        plain = self.run_program(program, hook=False)
+        # Each new iterator draws a seed, which kept workers do not.
+        self.assertEqual(run.out.splitlines()[:-1], plain.out.splitlines()[:-1])
+        self.assertEqual({i.b for i in run.records.of("input")}, {0})
+
+    def test_the_rest_of_the_loader(self):
+        program = self.loader("")
+        run = self.run_with(program, "loader.workers=1;loader.persistent_workers=on;"
+                                     "loader.prefetch_factor=3")
+        self.assertEqual(run.out, self.run_program(program, hook=False).out)
+        self.assert_applied(run, "loader.persistent_workers", "False -> True")
+        self.assert_applied(run, "loader.prefetch_factor", "-> 3")
+        # The second epoch does not start workers again.
+        first, second = run.records.of("loader_start")
+        self.assertLess(second.end - second.start, (first.end - first.start))
+
+    def test_refused(self):
+        run = self.run_with(self.loader(""), "loader.persistent_workers=on;loader.prefetch_factor=4;"
+                            "loader.pin_memory=on;loader.context=spawn")
+        self.assert_cannot(run, "loader.persistent_workers", "no workers")
+        self.assert_cannot(run, "loader.prefetch_factor", "no workers")
+        self.assert_cannot(run, "loader.context", "no workers")
+        self.assert_cannot(run, "loader.pin_memory", "not built for GPUs")
+        run = self.run_with(self.loader("num_workers=2"), "loader.workers=2;loader.context=spawn")
+        self.assert_cannot(run, "loader.workers", "has 2 workers already")
+        self.assert_cannot(run, "loader.context", "__main__")
+
+    def test_iterable_datasets(self):
+        program = TRAINING + """
+class Stream(IterableDataset):
+    def __iter__(self):
+        BODY
+        return iter([(torch.ones(4), torch.ones(1))] * 8)
+train(DataLoader(Stream(), batch_size=4))
+"""
+        run = self.run_with(program.replace("BODY", ""), "loader.workers=2")
+        self.assert_cannot(run, "loader.workers", "each sample once per worker")
+        run = self.run_with(program.replace("BODY", "torch.utils.data.get_worker_info()"), "loader.workers=2")
+        self.assert_applied(run, "loader.workers")
+        run = self.run_with(program.replace("BODY", ""), "loader.workers=1")
+        self.assert_applied(run, "loader.workers")
+
+    def test_an_iterator_that_cannot_be_made(self):
+        program = TRAINING + """
+def main():
+    data = Data()
+    data.lock = lambda: 0  # cannot be pickled
+    loader = DataLoader(data, batch_size=8, shuffle=True, num_workers=1)
+    train(loader)
+    print(torch.rand(1), loader.multiprocessing_context)
+if __name__ == "__main__":
+    main()
+"""
+        plain = self.run_program(program, hook=False)
+        run = self.run_with(program, "loader.context=spawn")
+        self.assertEqual((run.out, run.err), (plain.out, plain.err))
+        self.assert_cannot(run, "loader.context", "(Attribute|Pickling)Error")
+
+    def test_context(self):
+        program = TRAINING.replace("def train", "def unused(): pass\ndef train") + """
+if __name__ == "__main__":
+    train(DataLoader(Data(), batch_size=8, num_workers=1))
+"""
+        run = self.run_with(program, "loader.context=forkserver")
+        self.assert_applied(run, "loader.context", "forkserver, not fork")
+
+    def test_loaders_in_workers_are_left_alone(self):
+        program = TRAINING + """
+class Nested(Data):
+    def __getitem__(self, index):
+        next(iter(DataLoader(Data(), batch_size=2)))
+        return super().__getitem__(index)
+train(DataLoader(Nested(), batch_size=8))
+"""
+        run = self.run_with(program, "loader.workers=2")
+        self.assertEqual(run.out, self.run_program(program, hook=False).out)
+        self.assert_applied(run, "loader.workers")
+
+
+class TrialTest(OverrideCase):
+    LONG = TRAINING + """
+import atexit
+atexit.register(print, "atexit")
+try:
+    loader = DataLoader(Data(), batch_size=4, num_workers=2, persistent_workers=True)
+    for epoch in range(1000):
+        train(loader)
+finally:
+    print("finally", [w.pid for w in loader._iterator._workers])
+"""
+
+    def test_stops_after_steps(self):
+        run = self.run_with(self.LONG, env={"PYROMETER_STOP_AFTER": "steps=25"})
+        lines = run.out.splitlines()
+        self.assertEqual((run.code, run.err, lines[-1]), (0, "", "atexit"))
+        self.assertEqual(len(run.records.of("step")), 25)
+        self.assertEqual(run.records.infos["trial.stop"], "applied: after 25 steps")
+        for pid in eval(lines[-2].partition(" ")[2]):
+            self.assertFalse(os.path.exists("/proc/%d" % pid))
+
+    def test_stops_after_seconds(self):
+        start = time.monotonic()
+        run = self.run_with(self.LONG, env={"PYROMETER_STOP_AFTER": "seconds=1.5"})
+        self.assertEqual((run.code, run.err), (0, ""))
+        steps = run.records.of("step")
+        self.assertGreater(steps[-1].end - steps[0].end, 1.5e9)
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_stops_a_training_in_another_thread(self):
+        program = TRAINING + """
+import threading
+def work():
+    while True:
+        train(DataLoader(Data(), batch_size=4))
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+time.sleep(0.1)
+print("not reached")
+"""
+        run = self.run_with(program, env={"PYROMETER_STOP_AFTER": "steps=9"})
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertNotIn("not reached", run.out)
+
+    def test_a_program_that_goes_on(self):
+        program = TRAINING + """
+for i in range(20):
+    try:
+        train(DataLoader(Data(), batch_size=40))
+    except SystemExit:
+        pass
+"""
+        run = self.run_with(program, env={"PYROMETER_STOP_AFTER": "steps=5"})
+        self.assertEqual(len(run.records.of("step")), 20)
+        self.assertRegex(run.records.infos["trial.stop"], "^cannot: because .*SystemExit")
+
+    def test_each_step_is_recorded(self):
+        run = self.run_with(self.LONG, env={"PYROMETER_STOP_AFTER": "steps=12"})
+        rows = run.records.of("trial_step")
+        self.assertEqual([(r.start, r.end, r.a, r.b, r.flags) for r in rows],
+                         [(r.start, r.end, r.a, r.b, r.flags) for r in run.records.of("step")])
+        self.assertEqual({r.name for r in rows}, {""})
+
+    def test_nothing_is_asked(self):
+        run = self.run_with(TRAINING + """
+train(DataLoader(Data(), batch_size=4))
+print([m for m in sys.modules if "pyrometer" in m and "overrides" in m])
+""")
+        self.assertEqual(run.records.of("trial_step"), [])
+        self.assertIn("['pyrometer_hook.overrides']", run.out)
+
+
+class LossTest(OverrideCase):
+    def losses(self, run):
+        return [value for name, value in run.records.counters if name == "loss"]
+
+    def test_losses_are_those_of_the_program(self):
+        program = TRAINING + "train(DataLoader(Data(), batch_size=4))\n"
+        plain = self.run_program(program, hook=False)
+        for count, expected in ((3, 3), (50, 10)):
+            run = self.run_with(program, env={"PYROMETER_LOSS": str(count)})
+            self.assertEqual(run.out, plain.out)
+            told = [float(line) for line in plain.out.splitlines()]
+            self.assertEqual(self.losses(run), told[:expected])
+            self.assertEqual(run.records.infos["loss.steps"], str(expected))
+            self.assert_no_part_off(run.records)
+
+    def test_accumulated_batches(self):
+        program = TRAINING + "train(DataLoader(Data(), batch_size=4), every=2)\n"
+        run = self.run_with(program, env={"PYROMETER_LOSS": "50"})
+        told = [float(line) for line in run.out.splitlines()]
+        means = [(a + b) / 2 for a, b in zip(told[::2], told[1::2])]
+        for ours, theirs in zip(self.losses(run), means):
+            self.assertAlmostEqual(ours, theirs, 5)
+        self.assertEqual(len(self.losses(run)), 5)
+
+    def test_scaled_losses(self):
+        program = TRAINING + """
+class Scaler(torch.cuda.amp.GradScaler):
+    pass
+import torch.cuda.amp.grad_scaler as module
+scaler = Scaler(enabled=False)
+cell = [c for c in module.GradScaler.scale.__closure__
+        if getattr(c.cell_contents, "__name__", "") == "scale"][0]
+cell.cell_contents = lambda self, loss: loss * 1024
+for x, y in DataLoader(Data(), batch_size=8):
+    loss = (model(x) - y).pow(2).mean()
+    scaler.scale(loss).backward()
+    optimizer.step()
+    print(loss.item())
+"""
+        run = self.run_with(program, env={"PYROMETER_LOSS": "3"})
+        told = [float(line) for line in run.out.splitlines()]
+        self.assertEqual(self.losses(run), told[:3])
+
+    def test_losses_that_are_no_numbers(self):
+        program = TRAINING + """
+for x, y in DataLoader(Data(), batch_size=4):
+    loss = (model(x) - y).pow(2).mean() / (0 if x[0, 0] > 7 else 1)
+    loss.backward()
+    optimizer.step()
+"""
+        run = self.run_with(program, env={"PYROMETER_LOSS": "9"})
+        self.assertEqual(len(self.losses(run)), 2)
+        self.assertEqual(run.records.infos["loss.not_finite"], "step 2")
+
+    def test_seeds(self):
+        program = """
+        import random
+        import numpy
+        import torch
+        print(random.random(), numpy.random.rand(), torch.rand(1))
+        """
+        outs = [self.run_with(program, env={"PYROMETER_SEED": seed}).out
+                for seed in ("5", "5", "6")]
+        self.assertEqual(outs[0], outs[1])
+        self.assertNotEqual(outs[0], outs[2])
+        run = self.run_with(TRAINING + "train(DataLoader(Data(), batch_size=8))",
+                            env={"PYROMETER_SEED": "5"})
+        self.assertEqual(run.records.infos["trial.seed"], "5")
+        self.assertIn("itself", run.records.infos["trial.seed.program"])
+
+
+MODEL = PRELUDE + """
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 1))
+optimizer = torch.optim.Adam(model.parameters())
+data = TensorDataset(torch.randn(64, 3, 8, 8), torch.randn(64, 1))
+seen = []
+def train(steps=16, model=model, make=lambda x: model(x)):
+    for x, y in DataLoader(data, batch_size=64 // steps):
+        optimizer.zero_grad()
+        out = make(x)
+        loss = (out - y).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        seen.append(out.dtype)
+        print(loss.item())
+"""
+
+
+class ModelTest(OverrideCase):
+    def same(self, program, with_, **how):
+        """Runs with and without; returns the former, and the losses of both."""
+        plain = self.run_program(program, hook=False)
+        run = self.run_with(program, with_, **how)
+        self.assertEqual(run.err, plain.err)
+        def losses(result):
+            return [float(line) for line in result.out.splitlines()]
+        return run, losses(run), losses(plain)
+
+    def test_autocast(self):
+        run, ours, theirs = self.same(MODEL + "train()\nassert set(seen) == {torch.float32}",
+                                      "precision.autocast=bf16")
+        self.assert_applied(run, "precision.autocast", "bf16")
+        self.assertEqual(ours[0], theirs[0])  # the first step is as it was
+        self.assertNotEqual(ours[1:], theirs[1:])
+        for one, other in zip(ours, theirs):
+            self.assertAlmostEqual(one, other, delta=0.05 * abs(other) + 0.01)
+
+    def test_autocast_refuses(self):
+        run = self.run_with(MODEL + "train()", "precision.autocast=fp16")
+        self.assert_cannot(run, "precision.autocast", "no fp16 on the CPU")
+        run, ours, theirs = self.same(MODEL + """
+def make(x):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return model(x)
+train(make=make)
+""", "precision.autocast=bf16")
+        self.assert_cannot(run, "precision.autocast", "uses autocast itself")
+        self.assertEqual(ours, theirs)
+        run = self.run_with(MODEL + "model.double()\ntrain(make=lambda x: model(x.double()))",
+                            "precision.autocast=bf16")
+        self.assert_cannot(run, "precision.autocast", "not in FP32")
+
+    def test_channels_last(self):
+        run, ours, theirs = self.same(MODEL + """
+train()
+assert model[0].weight.is_contiguous(memory_format=torch.channels_last)
+""".replace("assert", "assert 'PYROMETER_WITH' not in os.environ or"), "layout.channels_last=on")
+        self.assert_applied(run, "layout.channels_last")
+        for one, other in zip(ours, theirs):
+            self.assertAlmostEqual(one, other, 4)
+        run = self.run_with(TRAINING + "train(DataLoader(Data(), batch_size=8))",
+                            "layout.channels_last=on")
+        self.assert_cannot(run, "layout.channels_last", "no convolution")
+
+    def test_a_forward_that_fails_is_done_again_as_it_was(self):
+        program = MODEL + """
+class Strict(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = model
+        self.drop = nn.Dropout(0.5)
+    def forward(self, x):
+        x = self.drop(x)
+        x.view(-1)  # not possible in channels_last
+        return self.inner(x)
+strict = Strict()
+train(make=strict)
+print(float(model[0].weight.stride()[1]))
+"""
+        run, ours, theirs = self.same(program, "layout.channels_last=on")
+        self.assertEqual(ours, theirs)
+        self.assert_cannot(run, "layout.channels_last", "RuntimeError: view")
+
+    def test_foreach(self):
+        run, ours, theirs = self.same(MODEL + "train()", "optimizer.foreach=on")
+        self.assert_applied(run, "optimizer.foreach", "True of Adam")
+        for one, other in zip(ours, theirs):
+            self.assertAlmostEqual(one, other, 5)
+        run = self.run_with(MODEL + """
+optimizer = torch.optim.LBFGS(model.parameters())
+for x, y in DataLoader(data, batch_size=16):
+    optimizer.step(lambda: (lambda l: (l.backward(), l)[1])((model(x) - y).pow(2).mean()))
+""", "optimizer.foreach=on")
+        self.assertIn("LBFGS: it has no foreach form", self.status(run, "optimizer.foreach"))
+
+    def test_set_to_none(self):
+        program = MODEL + """
+train()
+model.zero_grad(set_to_none=False)
+print(float(model[0].weight.grad is None))
+"""
+        run = self.run_with(program, "optimizer.set_to_none=on")
+        self.assert_applied(run, "optimizer.set_to_none")
+        self.assertEqual(run.out.splitlines()[-1], "1.0")
+
+    def test_collector(self):
+        program = MODEL + """
+import gc
+train()
+print(gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 1000)
+"""
+        for value, expected in (("freeze", "True (700, 10, 10) True"),
+                                ("tune", "True (70000, 10, 10) True"),
+                                ("off", "False (700, 10, 10) False")):
+            run = self.run_with(program, "gc=" + value)
+            self.assert_applied(run, "gc")
+            self.assertEqual(run.out.splitlines()[-1], expected)
+        run = self.run_with("import gc\ngc.disable()\n" + program, "gc=freeze")
+        self.assert_cannot(run, "gc", "switched the collector off")
+
+    def test_anomaly_detection(self):
+        program = MODEL + """
+torch.autograd.set_detect_anomaly(True)
+train()
+print(float(torch.is_anomaly_enabled()))
+with torch.autograd.detect_anomaly():
+    print(float(torch.is_anomaly_enabled()))
+"""
+        run = self.run_with(program, "autograd.anomaly=off")
+        self.assert_applied(run, "autograd.anomaly")
+        self.assertEqual(run.out.splitlines()[-2:], ["0.0", "0.0"])
+
+    def test_threads(self):
+        program = MODEL + "train()\nprint(torch.get_num_threads(), os.environ['OMP_NUM_THREADS'])"
+        run = self.run_with(program, "threads=3")
+        self.assert_applied(run, "threads", "3 threads")
+        self.assertEqual(run.out.splitlines()[-1], "3 3")
+        run = self.run_with("import torch\ntorch.set_num_threads(2)\n" + program, "threads=3")
+        self.assert_applied(run, "threads", "2 -> 3")
+        self.assertEqual(run.out.splitlines()[-1], "3 3")
+
+    def test_batch_size(self):
+        program = MODEL + """
+for options in ({}, dict(shuffle=True)):
+    loader = DataLoader(data, batch_size=4, **options)
+    print(loader.batch_size, len(loader), sum(len(x) for x, y in loader))
+again = DataLoader(data, batch_size=loader.batch_size, shuffle=True)
+print(again.batch_size, len(again))
+train()
+"""
+        run = self.run_with(program, "batch_size=x4")
+        self.assertEqual(run.out.splitlines()[:3], ["4 16 64", "16 4 64", "16 4"])
+        self.assert_applied(run, "batch_size", "4 -> 16")
+        run = self.run_with(program, "batch_size=65")
+        self.assert_cannot(run, "batch_size", "only 64 samples")
+
+    def test_what_needs_a_gpu(self):
+        names = ("precision.tf32=on", "cudnn.benchmark=on", "allocator=expandable_segments:True",
+                 "allocator.empty_cache=off", "transfer.non_blocking=on")
+        run, ours, theirs = self.same(
+            MODEL + "train()", ";".join(names + ("optimizer.fused=on", "compile=reduce-overhead")))
+        self.assertEqual(ours, theirs)
+        for name in names:
+            self.assert_cannot(run, name.partition("=")[0], "not built for GPUs")
+        self.assert_cannot(run, "optimizer.fused", "on the CPU")
+        self.assert_cannot(run, "compile")
+
+    def test_a_pass_over_the_data_before_the_model(self):
+        program = MODEL.replace("model = ", """
+for x in DataLoader(torch.zeros(8, 1)):
+    pass
+model = """) + "train()"
+        run = self.run_with(program, "layout.channels_last=on;gc=freeze;optimizer.foreach=on")
+        for name in ("layout.channels_last", "gc", "optimizer.foreach"):
+            self.assert_applied(run, name)
+
+
+class AlternationTest(OverrideCase):
+    def test_turns(self):
+        run = self.run_with(MODEL + "train(32)", env={
+            "PYROMETER_ALTERNATE": "precision.autocast=bf16;layout.channels_last=on;gc=freeze",
+            "PYROMETER_ALTERNATE_BLOCK": "3"})
+        variants = [row.name for row in run.records.of("trial_step")]
+        turn = ["off"] * 3 + ["on"] * 6 + ["off"] * 3
+        self.assertEqual(variants, [""] * 3 + (turn * 3)[:29])
+        for name in ("precision.autocast", "layout.channels_last", "gc"):
+            self.assert_applied(run, name)
+        self.assert_no_part_off(run.records)
+
+    def test_what_is_off_changes_nothing(self):
+        plain = self.run_program(MODEL + "train(32)", hook=False)
+        run = self.run_with(MODEL + "train(32)", env={
+            "PYROMETER_ALTERNATE": "precision.autocast=bf16;layout.channels_last=on;"
+                                   "optimizer.foreach=on",
+            "PYROMETER_ALTERNATE_BLOCK": "50"})
+        self.assertEqual(run.out, plain.out)
+
+    def test_what_cannot_be_applied_is_not_compared(self):
+        for name in ("optimizer.fused=on", "loader.workers=2"):
+            run = self.run_with(MODEL + "train(32)", env={
+                "PYROMETER_ALTERNATE": "gc=freeze;" + name, "PYROMETER_ALTERNATE_BLOCK": "3"})
+            self.assertEqual({row.name for row in run.records.of("trial_step")}, {""})
+            self.assert_cannot(run, name.partition("=")[0])
+
+
+class ParallelTest(OverrideCase):
+    PROGRAM = PRELUDE + """
+import socket
+import torch.distributed as dist
+def work(rank, port):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE="2",
+                      RANK=str(rank))
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    torch.manual_seed(0)
+    model = nn.parallel.DistributedDataParallel(nn.Linear(4, 2))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    torch.manual_seed(rank)
+    for batches in [2] * 6 + [1, 3] + [2] * TIMES:
+        for i in range(batches):
+            model(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    if rank == 0:
+        print(model.module.weight.tolist())
+if __name__ == "__main__":
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    torch.multiprocessing.spawn(work, (port,), 2)
+"""
+
+    def test_overrides_of_ranks(self):
+        program = self.PROGRAM.replace("TIMES", "2")
+        plain = self.run_program(program, hook=False)
+        run = self.run_with(program, "ddp.no_sync=on;ddp.bucket_mb=2")
+        self.assertEqual(len(run.processes), 2)
+        for one, other in zip(eval(run.out), eval(plain.out)):
+            for a, b in zip(one, other):
+                self.assertAlmostEqual(a, b, 6)
+        for records in run.processes:
+            self.assertEqual(records.infos["override.ddp.no_sync"],
+                             "applied: one reduction for 2 batches")
+            self.assertEqual(records.infos["override.ddp.bucket_mb"],
+                             "applied: bucket_cap_mb 25 -> 2")
+
+    def test_nothing_is_accumulated(self):
+        run = self.run_with(self.PROGRAM.replace("TIMES", "0").replace("[2] * 6 + [1, 3]",
+                                                                       "[1] * 8"),
+                            "ddp.no_sync=on;ddp.static_graph=on")
+        for records in run.processes:
+            self.assertIn("static_graph does not allow", records.infos["override.ddp.no_sync"])
+        run = self.run_with(self.PROGRAM.replace("TIMES", "0").replace("[2] * 6 + [1, 3]",
+                                                                       "[1] * 8"),
+                            "ddp.no_sync=on")
+        for records in run.processes:
+            self.assertIn("nothing is accumulated", records.infos["override.ddp.no_sync"])
+
+    def test_ranks_stop_at_the_same_step(self):
+        run = self.run_with(self.PROGRAM.replace("TIMES", "1000000"),
+                            env={"PYROMETER_STOP_AFTER": "seconds=1"})
+        self.assertEqual(run.code, 0, run.err)
+        ends = {len(records.of("step")) for records in run.processes}
+        self.assertEqual(len(ends), 1, ends)
+
+
+class EnvironmentTest(OverrideCase):
+    def test_variables(self):
+        program = TRAINING + """
+train(DataLoader(Data(), batch_size=8))
+print(os.environ["NCCL_ALGO"])
+"""
+        run = self.run_with(program, "env.NCCL_ALGO=Ring")
+        self.assertIn("Ring\n", run.out)
+        self.assert_applied(run, "env.NCCL_ALGO", "NCCL_ALGO=Ring")
+        run = self.run_with("import os\nos.environ['NCCL_ALGO'] = 'Tree'\n" + program,
+                            "env.NCCL_ALGO=Ring")
+        self.assert_cannot(run, "env.NCCL_ALGO", "sets NCCL_ALGO itself")
+
+    def test_what_is_not_in_the_table_is_passed_over(self):
+        run = self.run_with(TRAINING + "train(DataLoader(Data(), batch_size=8))",
+                            "env.LD_PRELOAD=x;nonsense=3;;=;loader.workers=;gc")
+        self.assertEqual([k for k in run.records.infos if k.startswith("override")], [])
+
+
+if __name__ == "__main__":
+    need_torch()
+    unittest.main()

@@ -1,0 +1,72 @@
+#include "cli/override_option.h"
+
+#include <gmock/gmock.h>
+
+#include "model/overrides.h"
+
+namespace pyrometer::cli {
+namespace {
+
+using model::Override;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string problem(std::string_view text) {
+  std::vector<Override> overrides;
+  std::string said = parse_override(text, overrides);
+  EXPECT_EQ(said.empty(), !overrides.empty());
+  return said;
+}
+
+TEST(ParseOverride, TakesIdsAndValues) {
+  std::vector<Override> overrides;
+  EXPECT_EQ(parse_override("loader.workers=4", overrides), "");
+  EXPECT_EQ(parse_override("precision.tf32", overrides), "");
+  EXPECT_EQ(parse_override("loader.workers=auto", overrides), "");
+  EXPECT_EQ(parse_override("env.NCCL_ALGO=Ring", overrides), "");
+  EXPECT_THAT(overrides,
+              ElementsAre(Override{"loader.workers", "auto"}, Override{"precision.tf32", "on"},
+                          Override{"env.NCCL_ALGO", "Ring"}));
+}
+
+TEST(ParseOverride, SaysWhatIsWrong) {
+  EXPECT_EQ(problem("loader.worker=4"), "is no override (did you mean loader.workers?)");
+  EXPECT_EQ(problem("workers=4"), "is no override (did you mean loader.workers?)");
+  EXPECT_THAT(problem("sleep"), HasSubstr("is no override: docs/"));
+  EXPECT_THAT(problem(""), HasSubstr("is no override"));
+  EXPECT_EQ(problem("loader.workers=-1"),
+            "has a value that is not a whole number from 0 to 128, or auto");
+  EXPECT_EQ(problem("loader.workers=4x"),
+            "has a value that is not a whole number from 0 to 128, or auto");
+  EXPECT_EQ(problem("precision.autocast=int8"), "has a value that is not bf16 or fp16");
+  EXPECT_THAT(problem("env.NCCL_ALGO"), HasSubstr("has no value: Ring, "));
+  EXPECT_THAT(problem("precision.tf32="), HasSubstr("has no value: on or off"));
+  EXPECT_THAT(problem("allocator=expandable_segments"), HasSubstr("is not key:value"));
+  EXPECT_THAT(problem("allocator=expandable_segments:True;x"), HasSubstr("is not key:value"));
+  EXPECT_EQ(problem("env.CUDA_LAUNCH_BLOCKING=1"), "has a value that is not 0");
+  EXPECT_EQ(problem("allocator=expandable_segments:True,max_split_size_mb:128"), "");
+}
+
+TEST(Overrides, EveryDefaultIsAValueAndEveryEditIsFilledIn) {
+  for (const model::OverrideInfo& info : model::override_table()) {
+    if (!info.default_value.empty()) {
+      EXPECT_TRUE(model::takes_value(info, info.default_value)) << info.id;
+    }
+    for (const std::string_view word : info.words) {
+      if (info.kind == model::OverrideKind::kSettings) continue;
+      EXPECT_TRUE(model::takes_value(info, word)) << info.id;
+      const std::string edit = model::edit_for(info, word);
+      EXPECT_THAT(edit, ::testing::Not(HasSubstr("{"))) << info.id;
+      EXPECT_THAT(edit, ::testing::Not(IsEmpty())) << info.id;
+    }
+    // What separates overrides in the environment is in no value.
+    EXPECT_FALSE(model::takes_value(info, "a;b")) << info.id;
+  }
+  const model::OverrideInfo* autocast = model::find_override("precision.autocast");
+  ASSERT_NE(autocast, nullptr);
+  EXPECT_THAT(model::edit_for(*autocast, "fp16"), HasSubstr("dtype=torch.float16"));
+}
+
+}  // namespace
+}  // namespace pyrometer::cli
