@@ -132,14 +132,21 @@ void find_iterator_starts(const model::RankTimeline& t, const Waits& waits, mode
   }
 }
 
+// End of the step that begins the run: workers that start before it do so for the first time.
+TimeNs first_step_end(const model::RecordedRun& run) {
+  if (run.steps.empty() || run.steps.front().index != 0) return run.span.start;
+  return run.steps.front().span.end;
+}
+
 // A recording has a marker where worker processes are started; the first batch after it takes
-// longer than others because they begin with nothing.
+// longer than others because they begin with nothing. The run's first start is no new start.
 void count_loader_starts(const model::RankTimeline& t, const Waits& waits, Interval window,
                          model::Pauses& pauses) {
   const model::RowRange rows = t.threads[t.main_thread].annotations;
+  const TimeNs begun = first_step_end(*t.run);
   for (Index i = rows.begin; i < rows.end; ++i) {
     if (t.name(t.annotations.name[i]) != kWorkersStart) continue;
-    if (!contains(window, t.annotations.start[i])) continue;
+    if (!contains(window, t.annotations.start[i]) || t.annotations.start[i] < begun) continue;
     const auto first =
         std::lower_bound(waits.spans.begin(), waits.spans.end(), t.annotations.end[i],
                          [](const Interval& wait, TimeNs end) { return wait.start < end; });

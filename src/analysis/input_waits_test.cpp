@@ -57,6 +57,36 @@ TEST(InputWaits, StartsOfWorkersAreMarkedInRecordings) {
   EXPECT_EQ(r.analysis.pauses.input.iterator_start_time, (5 + 30 - 10) * kMs);
 }
 
+// Four steps whose workers start in the first and the third; the run's own count of the first.
+Analysed starts_from(std::int64_t index) {
+  TraceScript script;
+  for (int s = 0; s < 4; ++s) {
+    const TimeNs at = s * kStep;
+    script.step(s, at, at + kStep);
+    const bool starts = s == 0 || s == 2;
+    if (starts) script.note("pyrometer.loader_start#workers", at, at + 20 * kMs);
+    script.note(kWorkers, at + 20 * kMs, at + (starts ? 60 : 30) * kMs);
+  }
+  auto run = std::make_shared<model::RecordedRun>();
+  model::RecordedStep first;
+  first.index = index;
+  first.span = {0, kStep};
+  run->steps.push_back(first);
+  script.builder().timeline().run = run;
+  return script.run(measure_input_waits);
+}
+
+// Every run starts its workers once: that is not "again and again".
+TEST(InputWaits, TheRunsFirstStartIsNoNewOne) {
+  const Analysed r = starts_from(0);
+  EXPECT_EQ(r.fact(FactId::kInputIteratorStarts), 1);
+  EXPECT_EQ(r.analysis.pauses.input.iterator_start_time, (20 + 40 - 10) * kMs);
+}
+
+TEST(InputWaits, AStartIsANewOneWhereTheRunBeganEarlier) {
+  EXPECT_EQ(starts_from(1000).fact(FactId::kInputIteratorStarts), 2);
+}
+
 // Launches tell a new iterator from the next batch: without any, nothing does.
 TEST(InputWaits, StartsAreNotGuessedWithoutADevice) {
   const Analysed r = epochs(false);
