@@ -1,0 +1,111 @@
+"""Control (counter): DDP looks for unused parameters of a large model, at next to no cost.
+
+Truth
+  report: C120
+  class: control
+  causes: none
+  never: comm.* launch.*
+  fix: find_unused_parameters=False
+  gpus: 2
+  launch: torchrun
+"""
+import argparse
+import os
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.parallel import DistributedDataParallel
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fixed", action="store_true")
+parser.add_argument("--steps", type=int, default=30)
+parser.add_argument("--tiny", action="store_true", help="toy sizes, for a test without a GPU")
+args = parser.parse_args()
+cuda = torch.cuda.is_available()
+dist.init_process_group("nccl" if cuda else "gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if cuda else torch.device("cpu")
+if cuda:
+    torch.cuda.set_device(device)
+WIDTH, LAYERS, LENGTH, BATCH = (32, 1, 16, 2) if args.tiny else (1536, 8, 1024, 12)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.norm1, self.norm2 = heads, nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(),
+                                 nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(
+            batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        if hasattr(F, "scaled_dot_product_attention"):
+            y = F.scaled_dot_product_attention(q, k, v)
+        else:
+            y = (q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5).softmax(-1) @ v
+        x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
+        return x + self.mlp(self.norm2(x))
+
+
+class LanguageModel(nn.Module):
+    def __init__(self, layers, width, heads, vocabulary=8192):
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, width)
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class Meter:
+    """Times the steps that follow the first few, on all ranks together."""
+
+    def __init__(self, steps, batch, skip=10):
+        self.steps, self.batch, self.skip, self.done = steps, batch, skip, 0
+
+    def step(self):
+        """Counts a step; False once enough are timed."""
+        self.done += 1
+        if self.done == self.skip:
+            self.began = self.now()
+        return self.done < self.skip + self.steps
+
+    def now(self):
+        if cuda:
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def report(self):
+        seconds = torch.tensor([self.now() - self.began], device=device)
+        dist.all_reduce(seconds, op=dist.ReduceOp.MAX)
+        seconds = seconds.item()
+        if rank == 0:
+            print(f"throughput: {world * self.batch * self.steps / seconds:.2f} samples/s, "
+                  f"{1e3 * seconds / self.steps:.4f} ms per step, {self.steps} steps")
+
+
+model = LanguageModel(LAYERS, WIDTH, 2 if args.tiny else 12).to(device)
+model = DistributedDataParallel(model, device_ids=[device.index] if cuda else None,
+                                find_unused_parameters=not args.fixed)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=cuda)
+tokens = torch.randint(8192, (BATCH, LENGTH + 1), device=device)
+meter, running = Meter(args.steps, BATCH), True
+while running:
+    optimizer.zero_grad()
+    with torch.autocast(device.type, torch.bfloat16):
+        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+    loss.backward()
+    optimizer.step()
+    running = meter.step()
+meter.report()
+dist.destroy_process_group()

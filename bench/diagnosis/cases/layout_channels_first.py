@@ -1,0 +1,84 @@
+"""A residual network with AMP whose tensors are in NCHW.
+
+Truth
+  report: C056
+  class: layout
+  causes: layout.channels_first
+  never: input.* transfer.* launch.* sync.* precision.*
+  fix: channels_last
+"""
+import argparse
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fixed", action="store_true")
+parser.add_argument("--steps", type=int, default=30)
+parser.add_argument("--tiny", action="store_true", help="toy sizes, for a test without a GPU")
+args = parser.parse_args()
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+BATCH, SIDE = (2, 32) if args.tiny else (128, 160)
+
+
+class Residual(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width))
+
+    def forward(self, x):
+        return F.relu(x + self.body(x))
+
+
+def resnet(width, blocks, classes=1000):
+    return nn.Sequential(nn.Conv2d(3, width, 7, stride=4, padding=3), nn.ReLU(),
+                         *(Residual(width) for _ in range(blocks)),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, classes))
+
+
+class Meter:
+    """Times the steps that follow the first few."""
+
+    def __init__(self, steps, batch, skip=10):
+        self.steps, self.batch, self.skip, self.done = steps, batch, skip, 0
+
+    def step(self):
+        """Counts a step; False once enough are timed."""
+        self.done += 1
+        if self.done == self.skip:
+            self.began = self.now()
+        return self.done < self.skip + self.steps
+
+    def now(self):
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def report(self):
+        seconds = self.now() - self.began
+        print(f"throughput: {self.batch * self.steps / seconds:.2f} samples/s, "
+              f"{1e3 * seconds / self.steps:.4f} ms per step, {self.steps} steps")
+
+
+torch.backends.cudnn.benchmark = True
+form = torch.channels_last if args.fixed else torch.contiguous_format
+model = resnet(4 if args.tiny else 128, 1 if args.tiny else 8)
+model = model.to(device, memory_format=form)
+images = torch.randn(BATCH, 3, SIDE, SIDE, device=device).to(memory_format=form)
+labels = torch.randint(1000, (BATCH,), device=device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+scaler = torch.cuda.amp.GradScaler(enabled=device.type == "cuda")
+meter, running = Meter(args.steps, BATCH), True
+while running:
+    optimizer.zero_grad()
+    with torch.autocast(device.type, torch.float16 if device.type == "cuda" else torch.bfloat16):
+        loss = F.cross_entropy(model(images), labels)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    running = meter.step()
+meter.report()

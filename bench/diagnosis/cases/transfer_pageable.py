@@ -1,0 +1,86 @@
+"""Large image batches, kept in ordinary memory and copied in every step.
+
+Truth
+  report: C028 C030
+  class: transfer
+  causes: transfer.pageable_h2d
+  also: memory.batch_headroom
+  never: input.* sync.* launch.* precision.* layout.*
+  fix: pinned memory and non_blocking copies
+"""
+import argparse
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fixed", action="store_true")
+parser.add_argument("--steps", type=int, default=100)
+parser.add_argument("--tiny", action="store_true", help="toy sizes, for a test without a GPU")
+args = parser.parse_args()
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+BATCH, SIDE = (2, 32) if args.tiny else (128, 224)
+
+
+class Residual(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width))
+
+    def forward(self, x):
+        return F.relu(x + self.body(x))
+
+
+def resnet(width, blocks, classes=1000):
+    return nn.Sequential(nn.Conv2d(3, width, 7, stride=4, padding=3), nn.ReLU(),
+                         *(Residual(width) for _ in range(blocks)),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, classes))
+
+
+class Meter:
+    """Times the steps that follow the first few."""
+
+    def __init__(self, steps, batch, skip=10):
+        self.steps, self.batch, self.skip, self.done = steps, batch, skip, 0
+
+    def step(self):
+        """Counts a step; False once enough are timed."""
+        self.done += 1
+        if self.done == self.skip:
+            self.began = self.now()
+        return self.done < self.skip + self.steps
+
+    def now(self):
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def report(self):
+        seconds = self.now() - self.began
+        print(f"throughput: {self.batch * self.steps / seconds:.2f} samples/s, "
+              f"{1e3 * seconds / self.steps:.4f} ms per step, {self.steps} steps")
+
+
+images = [torch.randn(BATCH, 3, SIDE, SIDE).to(memory_format=torch.channels_last)
+          for _ in range(3)]
+labels = [torch.randint(1000, (BATCH,)) for _ in range(3)]
+if args.fixed and device.type == "cuda":
+    images, labels = ([t.pin_memory() for t in ts] for ts in (images, labels))
+model = resnet(4 if args.tiny else 64, 1 if args.tiny else 2)
+model = model.to(device, memory_format=torch.channels_last)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+meter, step, running = Meter(args.steps, BATCH), 0, True
+while running:
+    x = images[step % 3].to(device, non_blocking=args.fixed)
+    y = labels[step % 3].to(device, non_blocking=args.fixed)
+    optimizer.zero_grad()
+    with torch.autocast(device.type, torch.bfloat16):
+        loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    running, step = meter.step(), step + 1
+meter.report()
