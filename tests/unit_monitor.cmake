@@ -1,6 +1,7 @@
 pyrometer_test(monitor_test
   SOURCES
     src/monitor/capture_log_test.cpp
+    src/monitor/contained_child_test.cpp
     src/monitor/duty_cycle_test.cpp
     src/monitor/keep_policy_test.cpp
     src/monitor/ring_set_test.cpp

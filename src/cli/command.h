@@ -68,6 +68,9 @@ class Command {
   // The positional argument is a command line of its own: the first word that is no option of ours,
   // or what follows "--", and all after it are taken as they are.
   [[nodiscard]] virtual bool takes_command_line() const { return false; }
+  // Where the words after a lone -- go, for commands that take files or a command line; null: they
+  // are arguments like those before it.
+  [[nodiscard]] virtual std::vector<std::string>* words_after_dashes() { return nullptr; }
   // Runs after all options are set. Prints results through OutputFile, messages to stderr.
   [[nodiscard]] virtual ExitCode run(const Terminal& terminal) = 0;
 };

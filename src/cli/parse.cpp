@@ -260,7 +260,12 @@ Result<Invocation> parse(const std::vector<std::unique_ptr<Command>>& commands,
   groups.push_back(global);
   std::vector<std::string> given;
   record_given(groups, given);
-  const std::vector<std::string> own_words(rest->begin() + 1, rest->end());
+  std::vector<std::string> own_words(rest->begin() + 1, rest->end());
+  if (std::vector<std::string>* after = invocation.command->words_after_dashes()) {
+    const auto dashes = std::ranges::find(own_words, "--");
+    if (dashes != own_words.end()) after->assign(dashes + 1, own_words.end());
+    own_words.erase(dashes, own_words.end());
+  }
   const Result<std::vector<std::string>> extra = invocation.command->takes_command_line()
                                                      ? parse_command_line(groups, own_words, name)
                                                      : parse_with(groups, own_words, false, name);

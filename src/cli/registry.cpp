@@ -1,7 +1,9 @@
 #include "cli/registry.h"
 
 #include "cli/commands/analyze.h"
+#include "cli/commands/compare.h"
 #include "cli/commands/completion.h"
+#include "cli/commands/gate.h"
 #include "cli/commands/man.h"
 #include "cli/commands/pick.h"
 #include "cli/commands/run.h"
@@ -15,6 +17,8 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
+  commands.push_back(std::make_unique<CompareCommand>());
+  commands.push_back(std::make_unique<GateCommand>());
   commands.push_back(std::make_unique<TopCommand>());
   commands.push_back(std::make_unique<StatCommand>());
   commands.push_back(std::make_unique<PickCommand>());

@@ -1,5 +1,6 @@
 #include "cli/values.h"
 
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -16,6 +17,24 @@ std::optional<Number> parse(const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<double> parse_with_unit(std::string_view text, std::span<const Unit> units) {
+  double number = -1;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  for (const Unit& known : units) {
+    if (known.name == unit) return number * known.factor;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_seconds(const std::string& text) {
+  static constexpr std::array<Unit, 6> kUnits = {
+      {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+  return parse_with_unit(text, kUnits);
+}
 
 Setter set_true(bool& target) {
   return [&target](const std::string&) {
@@ -56,6 +75,15 @@ Setter set_amount(std::optional<double>& target, double low, double high, std::s
     if (!number || !(*number >= low && *number <= high)) return "is not " + what;
     target = number;
     return std::string{};
+  };
+}
+
+Setter set_duration(double& target) {
+  return [&target](const std::string& value) -> std::string {
+    const std::optional<double> seconds = parse_seconds(value);
+    if (!seconds || *seconds <= 0) return "is no time like 90s, 10m or 1h";
+    target = *seconds;
+    return {};
   };
 }
 

@@ -14,10 +14,9 @@
 #include <ctime>
 #include <utility>
 
+#include "monitor/environment.h"
 #include "monitor/group_witness.h"
 #include "ring/process_stat.h"
-
-extern char** environ;
 
 namespace pyrometer::monitor {
 namespace {
@@ -65,31 +64,6 @@ base::Result<void> catch_signals() {
     ::sigaction(signal, &action, nullptr);
   }
   return {};
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> merged(const std::vector<std::string>& added) {
-  std::vector<std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view existing(*entry);
-    const std::string_view name = existing.substr(0, existing.find('='));
-    bool replaced = false;
-    for (const std::string& one : added) {
-      replaced = replaced || std::string_view(one).substr(0, one.find('=')) == name;
-    }
-    if (!replaced) all.emplace_back(existing);
-  }
-  for (const std::string& one : added) {
-    // "NAME" alone unsets.
-    if (one.find('=') != one.npos) all.push_back(one);
-  }
-  return all;
 }
 
 // In the child, between fork and exec: only async-signal-safe calls.
@@ -180,9 +154,9 @@ base::Result<Child> Child::start(const std::vector<std::string>& command,
     return base::fail({.kind = base::ErrorKind::kResource,
                        .message = std::string("cannot make a pipe: ") + std::strerror(errno)});
   }
-  const std::vector<std::string> variables = merged(environment);
-  const std::vector<char*> argv = pointers(command);
-  const std::vector<char*> envp = pointers(variables);
+  const std::vector<std::string> variables = merged_environment(environment);
+  const std::vector<char*> argv = exec_pointers(command);
+  const std::vector<char*> envp = exec_pointers(variables);
   const pid_t pid = ::fork();
   if (pid == 0) run_child(argv, envp, before, report[1]);
   const int fork_error = errno;

@@ -8,6 +8,7 @@
 #include "analysis/pass.h"
 #include "analysis/what_if.h"
 #include "cli/common_options.h"
+#include "cli/exit_code_of.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
@@ -24,10 +25,6 @@ constexpr int kNarrowest = 40;
 constexpr int kWidest = 160;
 constexpr int kMostThreads = 1024;
 constexpr int kMostRows = 100000;
-
-ExitCode exit_code_of(const base::Error& error) {
-  return error.kind == base::ErrorKind::kUsage ? ExitCode::kUsage : ExitCode::kFailed;
-}
 
 }  // namespace
 

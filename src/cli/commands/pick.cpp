@@ -28,24 +28,6 @@ using Seconds = std::chrono::duration<double>;
 constexpr int kMostGpus = 1024;
 constexpr double kPercent = 100;
 
-struct Unit {
-  std::string_view name;
-  double size;
-};
-
-// A number and one of the units, which stand for factors. Nothing where it is none.
-std::optional<double> parse_with_unit(std::string_view text, std::span<const Unit> units) {
-  double number = -1;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
-  std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
-  for (const Unit& known : units) {
-    if (known.name == unit) return number * known.size;
-  }
-  return std::nullopt;
-}
-
 Setter set_bytes(std::optional<double>& target) {
   return [&target](const std::string& value) -> std::string {
     static constexpr std::array<Unit, 12> kUnits = {{{"GiB", 0x1p30},
@@ -75,12 +57,6 @@ Setter set_share(double& target) {
     target = *percent / kPercent;
     return {};
   };
-}
-
-std::optional<double> parse_seconds(const std::string& text) {
-  static constexpr std::array<Unit, 6> kUnits = {
-      {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
-  return parse_with_unit(text, kUnits);
 }
 
 std::optional<std::string> environment(const std::string& name) {

@@ -12,6 +12,9 @@ enum class ExitCode : int {
   kUsage = 2,
   kOutput = 3,
   kNoneFits = 4,
+  kGateFailed = 5,
+  kInconclusive = 6,
+  kInterrupted = 7,
 };
 
 struct ExitCodeInfo {
@@ -20,12 +23,15 @@ struct ExitCodeInfo {
   std::string_view help;
 };
 
-inline constexpr std::array<ExitCodeInfo, 5> kExitCodes = {{
+inline constexpr std::array<ExitCodeInfo, 8> kExitCodes = {{
     {ExitCode::kOk, "done", "the command did what was asked; damaged input that still held something usable counts as done, with a warning"},
     {ExitCode::kFailed, "failed", "nothing usable in the input, no GPU that can be read, or an error while running"},
     {ExitCode::kUsage, "usage", "unknown command, unknown option, a value out of range, or a mistake in the config file"},
     {ExitCode::kOutput, "output not written", "the output could not be written in full: disk full, no permission, or a reader that closed the pipe (in that case without a message)"},
     {ExitCode::kNoneFits, "no GPU fits", "pick: GPUs can be read, but fewer than asked for are idle or have enough room"},
+    {ExitCode::kGateFailed, "a limit is exceeded", "gate: at least one limit is not kept, and none could not be judged"},
+    {ExitCode::kInconclusive, "not decided", "gate: a limit lies within the interval of what was measured; more runs or longer ones may decide it"},
+    {ExitCode::kInterrupted, "interrupted", "gate -- COMMAND: stopped by Ctrl-C or a signal; what was known so far has been printed"},
 }};
 
 }  // namespace pyrometer::cli

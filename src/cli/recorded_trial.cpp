@@ -1,0 +1,133 @@
+#include "cli/recorded_trial.h"
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "cli/install_paths.h"
+#include "monitor/contained_child.h"
+#include "monitor/interrupts.h"
+#include "recording/progress.h"
+
+namespace pyrometer::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLook{100};
+constexpr seconds kGrace{10};  // to end, after it was asked to
+
+// The end of a log, where errors stand.
+std::string tail_of(const std::string& path) {
+  constexpr std::streamoff kMost = 16384;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(0, size - kMost));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string last_line(const std::string& text) {
+  std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == text.npos) return "";
+  const std::size_t start = text.rfind('\n', end);
+  constexpr std::size_t kMost = 300;
+  return text.substr(start == text.npos ? 0 : start + 1,
+                     std::min(kMost, end - (start == text.npos ? 0 : start + 1) + 1));
+}
+
+// As PyTorch, CUDA, the kernel and Python say it.
+bool says_out_of_memory(const std::string& text) {
+  for (const std::string_view words : {"out of memory", "OutOfMemoryError", "MemoryError",
+                                       "Cannot allocate memory", "can't allocate memory"}) {
+    if (text.find(words) != text.npos) return true;
+  }
+  return false;
+}
+
+// Watches whether steps go on.
+class Watchdog {
+ public:
+  Watchdog(const std::string& recording, seconds patience)
+      : recording_(recording), patience_(patience), moved_(steady_clock::now()) {}
+
+  [[nodiscard]] bool hangs() {
+    if (patience_.count() == 0) return false;
+    const auto now = steady_clock::now();
+    if (now - looked_ < seconds{1}) return false;
+    looked_ = now;
+    std::int64_t steps = 0;
+    if (const auto progress = recording::read_progress(recording_)) {
+      for (const recording::Progress& one : *progress) steps += one.steps;
+    }
+    if (steps > steps_) {
+      steps_ = steps;
+      moved_ = now;
+    }
+    return now - moved_ > (steps_ == 0 ? 2 * patience_ : patience_);
+  }
+
+ private:
+  std::string recording_;
+  seconds patience_;
+  steady_clock::time_point moved_;
+  steady_clock::time_point looked_{};
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
+  monitor::ContainedCommand command{
+      .words = {own_program(), "run", "--quiet", "-o", request.recording},
+      .environment = request.environment,
+      .folder = request.folder,
+      .log = request.log};
+  command.words.insert(command.words.end(), request.run_options.begin(), request.run_options.end());
+  command.words.emplace_back("--");
+  command.words.insert(command.words.end(), request.command.begin(), request.command.end());
+  const auto start = steady_clock::now();
+  auto child = monitor::ContainedChild::start(command);
+  if (!child) return base::fail(child.error());
+  TrialOutcome out;
+  Watchdog watchdog(request.recording, request.patience);
+  for (;;) {
+    if (const auto ended = child->wait(kLook)) {
+      out.end = *ended;
+      break;
+    }
+    const auto passed = steady_clock::now() - start;
+    if (monitor::Interrupts::signal() != 0) {
+      out.how = TrialEnd::kInterrupted;
+    } else if (request.most.count() > 0 && passed > request.most) {
+      out.how = TrialEnd::kOutOfTime;
+    } else if (watchdog.hangs()) {
+      out.how = TrialEnd::kHung;
+    } else {
+      continue;
+    }
+    if (out.how == TrialEnd::kInterrupted) child->signal(SIGINT);
+    if (out.how == TrialEnd::kInterrupted && child->wait(kGrace)) {
+      out.end = child->end(milliseconds{0});
+    } else {
+      out.end = child->end(kGrace);
+    }
+    break;
+  }
+  out.took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+  const bool failed = out.end.exit_code != 0;
+  if (out.how == TrialEnd::kEnded && failed) out.how = TrialEnd::kFailed;
+  if (failed) {
+    const std::string tail = tail_of(request.log);
+    out.last_words = last_line(tail);
+    // The kernel's own way to say so is SIGKILL, which others send as well: only with words.
+    out.out_of_memory = out.how == TrialEnd::kFailed && says_out_of_memory(tail);
+  }
+  return out;
+}
+
+}  // namespace pyrometer::cli

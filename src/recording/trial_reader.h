@@ -1,0 +1,35 @@
+// What a recording knows of a trial (docs/concepts/overrides.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/types.h"
+
+namespace pyrometer::recording {
+
+struct TrialStep {
+  std::int64_t index = 0;
+  model::Interval span;
+  std::string variant;        // "on", "off"; "" where none alternate
+  std::int64_t samples = -1;  // -1: not known
+};
+
+// Of the process with the lowest number among those with the most steps.
+struct TrialRecord {
+  std::vector<TrialStep> steps;  // by time
+  std::vector<double> losses;    // of the first steps, those that were finite
+  std::string loss_not_finite;   // "step 12": the first whose loss was no finite number; "": none
+  bool program_seeds = false;    // the program seeded torch after us
+  // By id, of the process: "applied: …", "waiting: …", "cannot: because …".
+  std::map<std::string, std::string> overrides;
+  double peak_memory = -1;  // bytes allocated on a device; -1: not known
+};
+
+// Errors as of any recording. A run without steps gives an empty record.
+[[nodiscard]] base::Result<TrialRecord> read_trial(const std::string& path);
+
+}  // namespace pyrometer::recording

@@ -1,0 +1,421 @@
+#include "verify/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "analysis/confidence.h"
+#include "base/quantity.h"
+#include "cost/price.h"
+#include "verify/comparison.h"
+
+namespace pyrometer::verify {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+// A number and what follows it.
+std::optional<std::pair<double, std::string>> split_number(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
+  std::string unit(stop, end);
+  unit.erase(0,
+             unit.find_first_not_of(' ') == unit.npos ? unit.size() : unit.find_first_not_of(' '));
+  return std::pair{number, unit};
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+std::optional<double> in_unit(double number, std::string_view unit, std::span<const Unit> units) {
+  if (unit.empty()) return number;
+  for (const Unit& one : units) {
+    if (one.name == unit) return number * one.factor;
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<Unit, 8> kByteUnits = {{{"B", 1},
+                                             {"KiB", 1024},
+                                             {"MiB", 1024.0 * 1024},
+                                             {"GiB", kGiB},
+                                             {"kB", 1e3},
+                                             {"MB", 1e6},
+                                             {"GB", 1e9},
+                                             {"TB", 1e12}}};
+constexpr std::array<Unit, 5> kTimeUnits = {
+    {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+constexpr std::array<Unit, 1> kShareUnits = {{{"%", 0.01}}};
+
+std::optional<double> value_in(std::string_view text, std::string_view fact_unit) {
+  const auto parts = split_number(text);
+  if (!parts) return std::nullopt;
+  const auto& [number, unit] = *parts;
+  if (fact_unit == "fraction") {
+    if (unit.empty() && number > 1) return std::nullopt;  // 5 where 5% is meant
+    return in_unit(number, unit, kShareUnits);
+  }
+  if (fact_unit == "ns") return in_unit(number, unit, kTimeUnits);
+  if (fact_unit == "bytes") return in_unit(number, unit, kByteUnits);
+  if (unit.empty() || unit == fact_unit) return number;
+  return std::nullopt;
+}
+
+std::optional<model::FactId> fact_named(std::string_view name) {
+  for (std::size_t i = 0; i < model::kFactCount; ++i) {
+    const auto id = static_cast<model::FactId>(i);
+    if (model::fact_info(id).id == name) return id;
+  }
+  return std::nullopt;
+}
+
+bool holds(double value, Relation relation, double limit) {
+  switch (relation) {
+    case Relation::kAtLeast:
+      return value >= limit;
+    case Relation::kAtMost:
+      return value <= limit;
+    case Relation::kAbove:
+      return value > limit;
+    case Relation::kBelow:
+      return value < limit;
+    case Relation::kEqual:
+      return value == limit;
+    case Relation::kUnequal:
+      return value != limit;
+  }
+  return false;
+}
+
+// An upper limit against an interval; without one, against the value.
+Verdict at_most(const Interval& measured, double limit) {
+  if (!measured.known) return measured.value <= limit ? Verdict::kPass : Verdict::kFail;
+  if (measured.high <= limit) return Verdict::kPass;
+  if (measured.low > limit) return Verdict::kFail;
+  return Verdict::kInconclusive;
+}
+
+std::string percent(double share) { return fmt::format("{:+.1f}%", share * 100); }
+
+constexpr const char* kStraddles =
+    "the limit lies within the interval; more runs or steps narrow it";
+
+Check error_check(std::string name, std::string limit, std::string reason) {
+  return {.name = std::move(name),
+          .limit = std::move(limit),
+          .verdict = Verdict::kError,
+          .reason = std::move(reason)};
+}
+
+// Ratio of times of two groups, with one run on both sides from what is known within them.
+Interval ratio_of(std::span<const double> a, std::span<const double> b,
+                  const std::optional<double>& error_a, const std::optional<double>& error_b,
+                  double level) {
+  Interval out = ratio_of_runs(a, b, level);
+  if (out.known || a.size() > 1 || b.size() > 1 || !error_a || !error_b) return out;
+  const double reach = analysis::normal_quantile((1 + level) / 2) *
+                       std::sqrt(*error_a * *error_a + *error_b * *error_b);
+  return {.value = out.value,
+          .low = out.value * std::exp(-reach),
+          .high = out.value * std::exp(reach),
+          .known = true};
+}
+
+std::string unlike(const Baseline& baseline, std::span<const RunSummary> candidates) {
+  for (const RunSummary& run : candidates) {
+    if (run.gpus != baseline.gpus) {
+      const auto first = [](const std::vector<std::string>& gpus) {
+        return gpus.empty() ? std::string("no GPU")
+                            : fmt::format("{} × {}", gpus.size(),
+                                          gpus.front().empty() ? "unknown GPU" : gpus.front());
+      };
+      return "not comparable: the baseline ran on " + first(baseline.gpus) + ", " + run.label +
+             " on " + first(run.gpus);
+    }
+    if (baseline.ranks != run.ranks) {
+      return fmt::format("not comparable: the baseline has {} ranks, {} has {}", baseline.ranks,
+                         run.label, run.ranks);
+    }
+  }
+  return {};
+}
+
+Check slowdown_check(const Baseline* baseline, std::span<const RunSummary> candidates,
+                     std::span<const BaselineRun> runs, const Limits& limits) {
+  const double limit = *limits.max_slowdown;
+  const std::string limit_text = "at most " + percent(limit);
+  if (baseline == nullptr) return error_check("slowdown", limit_text, "no --baseline is given");
+  if (std::string why = unlike(*baseline, candidates); !why.empty()) {
+    return error_check("slowdown", limit_text, std::move(why));
+  }
+  bool by_sample = true;
+  for (const BaselineRun& run : baseline->runs) by_sample = by_sample && run.sample_ns;
+  for (const BaselineRun& run : runs) by_sample = by_sample && run.sample_ns;
+  if (!by_sample) {
+    const bool same = !baseline->samples_per_step || !candidates.front().samples_per_step;
+    if (!same) {
+      return error_check("slowdown", limit_text, "the samples of a step are not known everywhere");
+    }
+  }
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const BaselineRun& run : baseline->runs)
+    a.push_back(by_sample ? *run.sample_ns : run.step_ns);
+  for (const BaselineRun& run : runs) b.push_back(by_sample ? *run.sample_ns : run.step_ns);
+  const Interval ratio =
+      ratio_of(a, b, baseline->runs.front().step_error, runs.front().step_error, limits.level);
+  Check check{.name = "slowdown", .limit = limit_text};
+  check.value = ratio.value - 1;
+  check.interval = {
+      .value = ratio.value - 1, .low = ratio.low - 1, .high = ratio.high - 1, .known = ratio.known};
+  check.measured = percent(ratio.value - 1) + " time per " + (by_sample ? "sample" : "step");
+  if (!ratio.known) {
+    check.verdict = Verdict::kInconclusive;
+    check.reason = "too few steps for an interval";
+    return check;
+  }
+  check.measured += fmt::format(" ({} to {})", percent(ratio.low - 1), percent(ratio.high - 1));
+  check.verdict = at_most(check.interval, limit);
+  if (check.verdict == Verdict::kInconclusive) check.reason = kStraddles;
+  return check;
+}
+
+std::string bytes_text(double bytes) { return fmt::format("{:.2f} GiB", bytes / kGiB); }
+
+Check memory_check(const Baseline* baseline, std::span<const RunSummary> candidates,
+                   const std::optional<double>& growth, const std::optional<double>& most) {
+  Check check{.name = growth ? "memory growth" : "memory",
+              .limit = "at most " + (growth ? percent(*growth) : bytes_text(*most))};
+  double peak = 0;
+  for (const RunSummary& run : candidates) {
+    if (!run.peak_memory) {
+      check.reason = run.label + ": " + run.why_no_memory;
+      return check;
+    }
+    peak = std::max(peak, *run.peak_memory);
+  }
+  if (!growth) {
+    check.value = peak;
+    check.measured = bytes_text(peak);
+    check.verdict = peak <= *most ? Verdict::kPass : Verdict::kFail;
+    return check;
+  }
+  if (baseline == nullptr) {
+    check.reason = "no --baseline is given";
+    return check;
+  }
+  if (check.reason = unlike(*baseline, candidates); !check.reason.empty()) return check;
+  double before = 0;
+  for (const BaselineRun& run : baseline->runs) {
+    if (!run.peak_memory) {
+      check.reason = "the baseline does not tell its peak memory";
+      return check;
+    }
+    before = std::max(before, *run.peak_memory);
+  }
+  check.value = peak / before - 1;
+  check.measured = percent(*check.value) + ", " + bytes_text(peak);
+  check.verdict = *check.value <= *growth ? Verdict::kPass : Verdict::kFail;
+  return check;
+}
+
+Check cost_check(std::span<const RunSummary> candidates, std::span<const BaselineRun> runs,
+                 const Limits& limits) {
+  const double limit = *limits.max_cost;
+  const std::string limit_text = fmt::format("at most ${:.4g} for 1000 steps", limit);
+  const RunSummary& first = candidates.front();
+  if (!first.usd_per_gpu_hour) {
+    return error_check("cost", limit_text,
+                       first.why_no_price.empty() ? "no --price is given" : first.why_no_price);
+  }
+  const cost::Price price{.usd_per_gpu_hour = *first.usd_per_gpu_hour, .source = ""};
+  const auto gpus = static_cast<std::int64_t>(candidates.front().gpus.size());
+  if (gpus == 0) return error_check("cost", limit_text, "no GPU was used");
+  std::vector<double> usd;
+  for (const BaselineRun& run : runs) {
+    usd.push_back(cost::usd_per_1000_steps(run.step_ns, gpus, price));
+  }
+  Check check{.name = "cost", .limit = limit_text};
+  if (usd.size() > 1) {
+    std::vector<double> logs;
+    for (const double value : usd) logs.push_back(std::log(value));
+    const Interval mean = mean_interval(logs, limits.level);
+    check.interval = {.value = std::exp(mean.value),
+                      .low = std::exp(mean.low),
+                      .high = std::exp(mean.high),
+                      .known = mean.known};
+  } else {
+    check.interval.value = usd.front();
+    if (runs.front().step_error) {
+      const double reach =
+          analysis::normal_quantile((1 + limits.level) / 2) * *runs.front().step_error;
+      check.interval.low = usd.front() * std::exp(-reach);
+      check.interval.high = usd.front() * std::exp(reach);
+      check.interval.known = true;
+    }
+  }
+  check.value = check.interval.value;
+  check.measured = fmt::format("${:.4g}", *check.value);
+  if (check.interval.known) {
+    check.measured += fmt::format(" (${:.4g} to ${:.4g})", check.interval.low, check.interval.high);
+  }
+  check.verdict = at_most(check.interval, limit);
+  if (check.verdict == Verdict::kInconclusive) check.reason = kStraddles;
+  return check;
+}
+
+// The rank where the fact is furthest on the wrong side stands for a run.
+std::optional<double> worst_fact(const RunSummary& run, const Requirement& r, std::string& why) {
+  std::optional<double> worst;
+  for (const model::FactSet& facts : run.facts) {
+    if (!facts.judged(r.fact)) continue;
+    const std::optional<double> value = facts.value(r.fact);
+    if (!value) {
+      if (facts.has(r.fact)) why = "it is a text, not a number";
+      if (!facts.has(r.fact) && why.empty()) why = facts.missing_reason(r.fact);
+      continue;
+    }
+    const bool low_is_worse = r.relation == Relation::kAtLeast || r.relation == Relation::kAbove;
+    const bool fails = !holds(*value, r.relation, r.value);
+    if (!worst || fails || (low_is_worse ? *value < *worst : *value > *worst)) worst = *value;
+    if (fails) return worst;
+  }
+  if (!worst && why.empty()) why = "the analysis that measures it did not run";
+  return worst;
+}
+
+Check requirement_check(std::span<const RunSummary> candidates, const Requirement& r,
+                        double level) {
+  Check check{.name = r.text, .limit = r.text};
+  std::vector<double> values;
+  for (const RunSummary& run : candidates) {
+    std::string why;
+    const std::optional<double> value = worst_fact(run, r, why);
+    if (!value) {
+      check.reason = run.label + ": " + why;
+      return check;
+    }
+    values.push_back(*value);
+  }
+  const model::FactInfo& info = model::fact_info(r.fact);
+  const auto text = [&](double value) {
+    if (info.unit == "fraction") return base::format_percent(value);
+    if (info.unit == "ns") return base::format_duration(value);
+    if (info.unit == "bytes") return bytes_text(value);
+    return fmt::format("{:.6g} {}", value, info.unit);
+  };
+  const Interval mean = mean_interval(values, level);
+  check.value = mean.value;
+  check.interval = mean;
+  check.measured = text(mean.value);
+  if (mean.known && mean.high > mean.low) {
+    check.measured += " (" + text(mean.low) + " to " + text(mean.high) + ")";
+  }
+  const bool low = holds(mean.known ? mean.low : mean.value, r.relation, r.value);
+  const bool high = holds(mean.known ? mean.high : mean.value, r.relation, r.value);
+  check.verdict = low && high     ? Verdict::kPass
+                  : !low && !high ? Verdict::kFail
+                                  : Verdict::kInconclusive;
+  if (check.verdict == Verdict::kInconclusive) check.reason = kStraddles;
+  return check;
+}
+
+}  // namespace
+
+std::optional<double> parse_share(std::string_view text) {
+  const auto parts = split_number(text);
+  return parts ? in_unit(parts->first, parts->second, kShareUnits) : std::nullopt;
+}
+
+std::optional<double> parse_bytes(std::string_view text) {
+  const auto parts = split_number(text);
+  return parts ? in_unit(parts->first, parts->second, kByteUnits) : std::nullopt;
+}
+
+base::Result<Requirement> parse_requirement(std::string_view text) {
+  const auto wrong = [](std::string what) {
+    return base::fail(base::Error{.kind = base::ErrorKind::kUsage, .message = std::move(what)});
+  };
+  constexpr std::pair<std::string_view, Relation> kSigns[] = {
+      {">=", Relation::kAtLeast}, {"<=", Relation::kAtMost}, {"==", Relation::kEqual},
+      {"!=", Relation::kUnequal}, {">", Relation::kAbove},   {"<", Relation::kBelow}};
+  for (const auto& [sign, relation] : kSigns) {
+    const std::size_t at = text.find(sign);
+    if (at == text.npos) continue;
+    std::string_view name = text.substr(0, at);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+    const std::optional<model::FactId> fact = fact_named(name);
+    if (!fact) return wrong("names no fact. See docs/reference/facts.md");
+    const model::FactInfo& info = model::fact_info(*fact);
+    const std::string_view value_text = text.substr(at + sign.size());
+    const std::optional<double> value = value_in(value_text, info.unit);
+    if (!value) {
+      return wrong("has no number in the fact's unit (" + std::string(info.unit) +
+                   (info.unit == "fraction" ? ": 5% or 0.05" : "") + ") behind " +
+                   std::string(sign));
+    }
+    return Requirement{
+        .text = std::string(text), .fact = *fact, .relation = relation, .value = *value};
+  }
+  return wrong("has none of >=, <=, >, <, ==, !=");
+}
+
+GateResult judge(const Baseline* baseline, std::span<const RunSummary> candidates,
+                 const Limits& limits) {
+  GateResult out;
+  out.candidate_runs = candidates.size();
+  out.baseline_runs = baseline == nullptr ? 0 : baseline->runs.size();
+  std::vector<BaselineRun> runs;
+  std::string no_steps;
+  for (const RunSummary& run : candidates) {
+    const base::Result<BaselineRun> one = baseline_run(run);
+    if (one) runs.push_back(*one);
+    if (!one) no_steps = one.error().to_string();
+    if (!run.ended) out.notes.push_back("the run " + run.label + " had not ended when it was read");
+    if (run.failed != 0) {
+      out.checks.push_back(
+          error_check("run", "ends without an error",
+                      fmt::format("the command of {} ended with {}", run.label, run.failed)));
+    }
+  }
+  const auto add_timed = [&](const char* name, const auto& make) {
+    out.checks.push_back(no_steps.empty() ? make() : error_check(name, "", no_steps));
+  };
+  if (limits.max_slowdown) {
+    add_timed("slowdown", [&] { return slowdown_check(baseline, candidates, runs, limits); });
+    if (baseline != nullptr && baseline->runs.size() == 1 && candidates.size() == 1) {
+      out.notes.emplace_back(
+          "one run each: the interval holds what differs from step to step, not what differs from "
+          "run to run; save the baseline from several runs, or give several candidates");
+    }
+  }
+  if (limits.max_cost) {
+    add_timed("cost", [&] { return cost_check(candidates, runs, limits); });
+  }
+  if (limits.max_memory_growth) {
+    out.checks.push_back(memory_check(baseline, candidates, limits.max_memory_growth, {}));
+  }
+  if (limits.max_memory) {
+    out.checks.push_back(memory_check(baseline, candidates, {}, limits.max_memory));
+  }
+  for (const Requirement& requirement : limits.requirements) {
+    out.checks.push_back(requirement_check(candidates, requirement, limits.level));
+  }
+  out.verdict = Verdict::kPass;
+  for (const Check& check : out.checks) out.verdict = std::max(out.verdict, check.verdict);
+  if (out.checks.empty()) out.verdict = Verdict::kError;
+  return out;
+}
+
+}  // namespace pyrometer::verify
