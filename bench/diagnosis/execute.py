@@ -127,7 +127,7 @@ class Runner:
         if launch == "torchrun":
             command += ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node",
                         str(truth.gpus)]
-        command += [str(truth.script), "--steps", str(steps)]
+        command += [str(truth.script)] + (["--steps", str(steps)] if steps else [])
         return command + ["--fixed"] * fixed + ["--tiny"] * self.tiny
 
     def _run(self, truth, command, planted):
@@ -143,7 +143,7 @@ class Runner:
         return speed
 
     def plain(self, truth, fixed, steps):
-        """Throughput of one plain run."""
+        """Throughput of one plain run; `steps` None: as many as the script has by default."""
         return self._run(truth, self.command(truth, fixed, steps), not fixed)
 
     def recorded(self, truth, steps, recording):

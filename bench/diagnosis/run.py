@@ -49,6 +49,9 @@ class Case:
     def save(self, measured):
         self.measured.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
+    def failed(self):
+        return (self.load() or {}).get("status") == "failed"
+
     def done(self):
         measured = self.load()
         return bool(measured) and measured["status"] == "measured" and self.recording.exists()
@@ -105,6 +108,8 @@ def run_cases(chosen, folder, options, python):
     runner = execute.Runner(options.pyrometer, python, options.device, options.tiny,
                             options.timeout_s)
     began = time.monotonic()
+    # What failed before comes last: a case that hangs must not use up the budget of every call.
+    chosen = sorted(chosen, key=lambda truth: Case(truth, folder).failed())
     for number, truth in enumerate(chosen, 1):
         case, elapsed = Case(truth, folder), time.monotonic() - began
         prefix = f"[{number}/{len(chosen)} {elapsed:5.0f} s] {truth.name}"
@@ -188,8 +193,9 @@ def parse():
                         help="begin no case that could end after so many seconds")
     parser.add_argument("--repeats", type=int, default=2, help="plain runs of each variant")
     parser.add_argument("--seconds", type=float, default=4, help="timed length of a plain run")
-    parser.add_argument("--record-seconds", type=float, default=10,
-                        help="timed length of the recorded run")
+    parser.add_argument("--record-seconds", type=float,
+                        help="timed length of the recorded run (10); with --tiny 12 steps unless "
+                             "this is given")
     parser.add_argument("--steps", type=int, help="steps of every run; default: by --seconds")
     parser.add_argument("--timeout-s", type=float, default=180, help="limit of one run")
     parser.add_argument("--python", default=sys.executable, help="interpreter with torch")
@@ -199,8 +205,11 @@ def parse():
     options = parser.parse_args()
     if not options.list and (not options.pyrometer or bool(options.out) == bool(options.rescore)):
         parser.error("--pyrometer and one of --out and --rescore are needed")
-    options.calibrate = options.steps is None and not options.tiny
-    options.steps = options.steps or (12 if options.tiny else 60)
+    options.calibrate = options.steps is None and (not options.tiny or
+                                                   options.record_seconds is not None)
+    options.record_seconds = options.record_seconds or 10
+    if not options.calibrate and options.steps is None:
+        options.steps = 12
     return options
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -384,6 +385,28 @@ class Running(unittest.TestCase):
         self.assertEqual(run.steps_for(run_of, 4, 1), 133)
         self.assertEqual(run.steps_for(run_of, 4, 20), 140)
         self.assertEqual(run.steps_for(run_of, 0.1, 20), 20)
+
+    def test_commands(self):
+        case = declared("  report: own\n  class: ranks\n  causes: a.b\n  fix: x\n  gpus: 2\n"
+                        "  launch: python torchrun\n")
+        case.script = Path("case.py")
+        runner = execute.Runner("pyrometer", "python3", "cuda")
+        self.assertEqual(runner.command(case, False, None), ["python3", "case.py"])
+        self.assertEqual(runner.command(case, True, 20),
+                         ["python3", "-m", "torch.distributed.run", "--standalone",
+                          "--nproc_per_node", "2", "case.py", "--steps", "20", "--fixed"])
+        tiny = execute.Runner("pyrometer", "python3", "cpu", tiny=True)
+        self.assertEqual(tiny.command(case, False, 5)[-3:], ["--steps", "5", "--tiny"])
+        self.assertEqual(tiny.environment(case)["CUDA_VISIBLE_DEVICES"], "")
+
+    def test_a_case_sees_no_more_gpus_than_it_needs(self):
+        runner = execute.Runner("pyrometer", "python3", "cuda")
+        one = declared("  report: own\n  class: host\n  causes: a.b\n  fix: x\n")
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "3,5"}):
+            self.assertEqual(runner.environment(one)["CUDA_VISIBLE_DEVICES"], "3")
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+            self.assertEqual(runner.environment(one)["CUDA_VISIBLE_DEVICES"], "0")
 
     def test_failures_say_what_was_printed_last(self):
         with self.assertRaisesRegex(execute.RunError, "exit status 3: .*torn"):

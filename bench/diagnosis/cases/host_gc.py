@@ -7,7 +7,7 @@ Truth
   also: steps.outliers launch.host_code
   never: input.* precision.* transfer.* layout.*
   fix: gc.freeze() once the data is loaded
-  period: 40
+  period: 8
 """
 import argparse
 import gc
@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--fixed", action="store_true")
-parser.add_argument("--steps", type=int, default=80)
+parser.add_argument("--steps", type=int, default=24)
 parser.add_argument("--tiny", action="store_true", help="toy sizes, for a test without a GPU")
 args = parser.parse_args()
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -23,7 +23,7 @@ parser.add_argument("--steps", type=int, default=60)
 parser.add_argument("--tiny", action="store_true", help="toy sizes, for a test without a GPU")
 args = parser.parse_args()
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-BATCH, LENGTH, WIDTH = (2, 64, 32) if args.tiny else (16, 512, 768)
+BATCH, LENGTH, WIDTH = (2, 64, 32) if args.tiny else (32, 1024, 768)
 WORDS = ["".join(random.Random(i).choices("abcdefghij", k=6)) for i in range(500)]
 LETTERS = "abcdefghij"
 VOCABULARY = {piece: number for number, piece in enumerate(
