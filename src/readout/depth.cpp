@@ -17,6 +17,18 @@ Depth depth_for(MetricId metric) {
     case MetricId::kGpuXgmiTx:
     case MetricId::kGpuXgmiRx:
       return Depth::kTwice;
+    case MetricId::kGpuNvmlVersion:
+    case MetricId::kGpuComputeCapability:
+    case MetricId::kGpuCores:
+    case MetricId::kGpuNumaNode:
+    case MetricId::kGpuPersistence:
+    case MetricId::kGpuEccEnabled:
+    case MetricId::kGpuPowerLimitDefault:
+    case MetricId::kGpuPowerLimitMax:
+    case MetricId::kGpuClockSmMax:
+    case MetricId::kGpuClockMemoryMax:
+    case MetricId::kGpuPcieGenerationMax:
+    case MetricId::kGpuPcieWidthMax:
     case MetricId::kGpuUtilEncoder:
     case MetricId::kGpuUtilDecoder:
     case MetricId::kGpuClockVideo:

@@ -63,7 +63,9 @@ TEST(Snapshot, KnowsItsNames) {
 TEST(Depth, AsksForNoMoreThanNeeded) {
   EXPECT_EQ(depth_for(MetricId::kGpuUtil), Depth::kBrief);
   EXPECT_EQ(depth_for(MetricId::kGpuThrottleMask), Depth::kBrief);
+  EXPECT_EQ(depth_for(MetricId::kGpuComputeMode), Depth::kBrief);
   EXPECT_EQ(depth_for(MetricId::kGpuEnergy), Depth::kFull);
+  EXPECT_EQ(depth_for(MetricId::kGpuPersistence), Depth::kFull);
   EXPECT_EQ(depth_for(MetricId::kGpuRemapPending), Depth::kFull);
   EXPECT_EQ(depth_for(MetricId::kGpuProcesses), Depth::kBrief);
   EXPECT_EQ(depth_for(MetricId::kGpuTensorActive), Depth::kTwice);

@@ -173,9 +173,9 @@ base::Result<void> NvmlSource::read_all(std::size_t group, Batch& batch) {
     const auto due = std::ranges::find(to_identify_, device.subject.device);
     if (due != to_identify_.end()) {
       to_identify_.erase(due);
-      read_once(reader);
+      read_once(reader, options_.brief);
     } else if (group == kOnceGroup && options_.identify_always) {
-      read_once(reader);
+      read_once(reader, options_.brief);
     }
     if (group == kFastGroup) read_fast(reader, options_.brief);
     if (group == kSlowGroup) {

@@ -322,13 +322,15 @@ void read_mig_identity(DeviceReader& reader) {
   reader.put(MetricId::kGpuComputeInstance, Value::number(device.compute_instance));
 }
 
-void read_system(DeviceReader& reader) {
+void read_system(DeviceReader& reader, bool brief) {
   reader.text(MetricId::kGpuDriverVersion, [&](char* text, std::uint32_t size) {
     return call(reader.api().driver_version, text, size);
   });
-  reader.text(MetricId::kGpuNvmlVersion, [&](char* text, std::uint32_t size) {
-    return call(reader.api().nvml_version, text, size);
-  });
+  if (!brief) {
+    reader.text(MetricId::kGpuNvmlVersion, [&](char* text, std::uint32_t size) {
+      return call(reader.api().nvml_version, text, size);
+    });
+  }
   int version = 0;
   const Return code = call(reader.api().cuda_version, &version);
   if (code == kSuccess && version > 0) {
@@ -366,7 +368,7 @@ void read_halves(DeviceReader& reader) {
 
 }  // namespace
 
-void read_once(DeviceReader& reader) {
+void read_once(DeviceReader& reader, bool brief) {
   const Device& device = reader.device();
   const auto known = [&](MetricId metric, const std::string& text) {
     reader.put(metric, text.empty() ? Value::missing(Absence::kNotAvailable) : Value::text(text));
@@ -375,7 +377,7 @@ void read_once(DeviceReader& reader) {
   known(MetricId::kGpuPciId, device.pci_id);
   reader.put(MetricId::kGpuIndex, Value::number(device.index));
   reader.put(MetricId::kGpuVendor, Value::text("NVIDIA"));
-  read_system(reader);
+  read_system(reader, brief);
   if (device.is_lost || device.is_asleep) return;
   reader.text(MetricId::kGpuName, [&](char* text, std::uint32_t size) {
     return call(reader.api().name, device.handle, text, size);
@@ -383,19 +385,23 @@ void read_once(DeviceReader& reader) {
   if (device.is_mig) return read_mig_identity(reader);
   reader.put(MetricId::kGpuMigEnabled, Value::number(device.has_mig_enabled ? 1 : 0));
   reader.put(MetricId::kGpuMigInstances, Value::number(device.mig_instances));
+  static constexpr Plain32 kMode[] = {{MetricId::kGpuComputeMode, 1, &Api::compute_mode}};
+  static constexpr Indexed kSlowdown[] = {
+      {MetricId::kGpuTemperatureSlowdown, 1, &Api::temperature_threshold, kSlowdownThreshold}};
+  read_plain(reader, kMode);
+  read_indexed(reader, kSlowdown);
+  if (brief) return;
   read_capability(reader);
   static constexpr Plain32 kNumbers[] = {
       {MetricId::kGpuCores, 1, &Api::cores},
       {MetricId::kGpuNumaNode, 1, &Api::numa_node},
       {MetricId::kGpuPersistence, 1, &Api::persistence},
-      {MetricId::kGpuComputeMode, 1, &Api::compute_mode},
       {MetricId::kGpuPowerLimitDefault, kMilli, &Api::power_limit_default},
       {MetricId::kGpuPcieGenerationMax, 1, &Api::pcie_generation_max},
       {MetricId::kGpuPcieWidthMax, 1, &Api::pcie_width_max}};
   static constexpr Indexed kLimits[] = {
       {MetricId::kGpuClockSmMax, 1, &Api::max_clock, kClockSm},
-      {MetricId::kGpuClockMemoryMax, 1, &Api::max_clock, kClockMemory},
-      {MetricId::kGpuTemperatureSlowdown, 1, &Api::temperature_threshold, kSlowdownThreshold}};
+      {MetricId::kGpuClockMemoryMax, 1, &Api::max_clock, kClockMemory}};
   read_plain(reader, kNumbers);
   read_indexed(reader, kLimits);
   read_halves(reader);

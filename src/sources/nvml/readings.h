@@ -13,8 +13,9 @@ void read_limits(DeviceReader& reader);
 // Costly (milliseconds a call) or slow to change: energy, links, errors, limits. `may_block`: the
 // PCIe traffic may be measured by the call that takes 40 ms where there is no other way.
 void read_slow(DeviceReader& reader, bool may_block);
-// What the device is. Also after it came back.
-void read_once(DeviceReader& reader);
+// What the device is. Also after it came back. `brief`: only what a table of GPUs shows or is
+// chosen by.
+void read_once(DeviceReader& reader, bool brief);
 
 // gpm.cpp: mean activity since the last call. Never waits: samples less than 100 ms apart are left
 // for the next call.
