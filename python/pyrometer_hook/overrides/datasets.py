@@ -1,10 +1,12 @@
 """Whether a dataset may be used in worker processes, as far as its attributes tell."""
 import itertools
+import os
 import sys
 
 from .override import Refused
 
 _MOST = 1000  # things looked at
+_LEAST_SHARED = 64 << 20  # bytes; containers have as much by default, and that is too little
 
 
 def refuse_device_tensors(loader, torch):
@@ -46,6 +48,17 @@ def _names(code, name):
     if name in code.co_names or name in code.co_freevars:
         return True
     return any(_names(inner, name) for inner in code.co_consts if hasattr(inner, "co_names"))
+
+
+def refuse_small_shared_memory():
+    """Workers hand batches over in shared memory; where it is full they die."""
+    try:
+        info = os.statvfs("/dev/shm")
+    except OSError:
+        return
+    free = info.f_bavail * info.f_frsize
+    if free <= _LEAST_SHARED:
+        raise Refused("/dev/shm has only %d MiB free (containers: --shm-size)" % (free >> 20))
 
 
 def refuse_unguarded_script():

@@ -7,7 +7,7 @@ import functools
 import sys
 
 from ..patching import hidden
-from .override import Refused, describe
+from .override import Refused
 
 _MOST_TEXTS = 4  # in a status
 
@@ -78,7 +78,7 @@ class LoaderSite:
         try:
             iterator = self._with(loader, wanted, original)
         except Exception as error:
-            reason = describe(error)
+            reason = "the loader raised %s with it" % type(error).__name__
             # What was begun is let go of: workers end with the iterator.
             error.__traceback__ = None
             loader.__dict__["_iterator"] = None
@@ -89,7 +89,7 @@ class LoaderSite:
             return iterator
         for override, _ in sayings:
             try:
-                override.note(override.refused, "of " + reason)
+                override.note(override.refused, reason)
             except Exception:
                 override.failed()
         return original(loader)

@@ -34,6 +34,7 @@ class Workers(LoaderOverride, Override):
             if before < 2 and not datasets.shards_itself(loader.dataset):
                 raise Refused("the iterable dataset would give each sample once per worker")
         if not before:
+            datasets.refuse_small_shared_memory()
             datasets.refuse_device_tensors(loader, self.torch)
 
 

@@ -35,6 +35,8 @@ class Losses:
         torch = self.torch
         if not isinstance(tensors, torch.Tensor) or tensors.numel() != 1 or len(self.kept) > _MOST:
             return
+        if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+            return  # a copy would become part of the program's CUDA graph
         scaled, self.scaled = self.scaled, None
         if scaled is not None and scaled[0]() is tensors:
             value = scaled[1]  # copied when it was scaled
@@ -45,7 +47,8 @@ class Losses:
 
     def scaling(self, result, loss):
         torch = self.torch
-        if isinstance(result, torch.Tensor) and isinstance(loss, torch.Tensor) and loss.numel() == 1:
+        both = isinstance(result, torch.Tensor) and isinstance(loss, torch.Tensor)
+        if both and loss.numel() == 1:
             with torch.no_grad():
                 self.scaled = (weakref.ref(result), loss.detach().clone())
 

@@ -10,12 +10,6 @@ class Refused(Exception):
     """Why an override cannot be applied, as a clause that follows "because"."""
 
 
-def describe(error):
-    """An error of ours or of torch's in one line."""
-    text = " ".join(str(error).split())
-    return type(error).__name__ + (": " + text[:120] if text else "")
-
-
 class Override:
     """One override of the run.
 
@@ -30,6 +24,7 @@ class Override:
         self.is_off = False  # it could not be applied, and everything is as it was
         self.is_applied = False
         self.patches = Patches()
+        self.said = ""
 
     # -- for subclasses --------------------------------------------------------------------------
 
@@ -47,6 +42,9 @@ class Override:
     # -- status ----------------------------------------------------------------------------------
 
     def say(self, text):
+        if text == self.said:
+            return  # also from within a hot loop
+        self.said = text
         rt.info("override." + self.name, text)
 
     def applied(self, text):
@@ -67,11 +65,11 @@ class Override:
         try:
             self.undo()
         except Exception as error:
-            reason += "; and it could not be put back: " + describe(error)
+            reason += "; and it could not be put back: " + type(error).__name__
         self.say("cannot: because " + reason)
 
     def failed(self):
-        """Call in an except block."""
+        """Call in an except block. What the error says may hold the user's data: it is not told."""
         error = sys.exc_info()[1]
         if isinstance(error, Refused):
             self.cannot(str(error))
@@ -81,7 +79,7 @@ class Override:
             file = trace.tb_frame.f_code.co_filename.rpartition("/")[2].rstrip(">")
             where = " (%s:%d)" % (file, trace.tb_lineno)
             trace = trace.tb_next
-        self.cannot("of " + describe(error) + where)
+        self.cannot("of " + type(error).__name__ + where)
 
     # -- called by the hook ----------------------------------------------------------------------
 

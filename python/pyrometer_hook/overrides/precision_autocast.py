@@ -40,7 +40,7 @@ class Autocast(ForwardOverride):
 
     def around(self, module, call, args, kwargs):
         torch = self.torch
-        if torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled():
+        if self.is_autocast():
             self.cannot("the program uses autocast itself")
             return call(args, kwargs)
         parameter = next(module.parameters(), None)
@@ -48,6 +48,13 @@ class Autocast(ForwardOverride):
         with torch.autocast(kind, dtype=self.dtype):
             result = call(args, kwargs)
         return self.full(result)
+
+    def is_autocast(self):
+        """Whether the program itself is under autocast here."""
+        torch = self.torch
+        if hasattr(torch, "get_autocast_dtype"):  # 2.4+, which warns of the other name
+            return torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu")
+        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
 
     def full(self, result, depth=0):
         """`result` with FP32 in place of what is shorter; containers are made anew."""

@@ -6,7 +6,7 @@ from .flag import Flag
 
 
 class Tf32(Flag):
-    label = "TF32 of matrix products and convolutions"
+    label = "TF32 of (matrix products, convolutions)"
 
     def install(self, torch, finder):
         need_gpu_build(torch)
@@ -16,13 +16,17 @@ class Tf32(Flag):
 
     def get(self):
         backends = self.torch.backends
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # 2.9+ has other names; the old ones change both
+        try:
+            # torch 2.9+; there the old names cannot be read once a program has used these.
+            return (backends.cuda.matmul.fp32_precision == "tf32",
+                    backends.cudnn.conv.fp32_precision == "tf32")
+        except (AttributeError, AssertionError):
             return bool(backends.cuda.matmul.allow_tf32), bool(backends.cudnn.allow_tf32)
 
     def set(self, value):
         backends = self.torch.backends
         with warnings.catch_warnings():
+            # The old names set the new ones as well; set by the new ones, the old could not be read.
             warnings.simplefilter("ignore")
             backends.cuda.matmul.allow_tf32, backends.cudnn.allow_tf32 = value
 
