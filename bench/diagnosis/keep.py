@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Keeps recordings of a benchmark run as regression data, with the verdict that they get today.
 
-usage: keep.py --pyrometer PATH [--to DIR] [--max-kb N] [--beside PATTERNS] RUN CASE…
+usage: keep.py --pyrometer PATH [--to DIR] [--max-kb N] RUN CASE…
 
 RUN is the --out of run.py. Each recording is compacted and packed into DIR (tests/data/diagnosis)
 as CASE.pyro.xz, and its row of DIR/verdicts.tsv is written: what ctest asks of it from then on.
 Read the rows before you commit them: a wrong verdict that is kept is called right. What was true of
-the machine meanwhile and not of the script, such as other programs on its CPUs, goes into --beside:
-findings of these patterns are left out of account for that recording.
+the machine meanwhile, and not of the script (run.py --beside), stays out of account.
 """
 import argparse
-import fnmatch
 import json
 import lzma
 import sqlite3
@@ -27,17 +25,10 @@ KEPT = truths.HERE.parent.parent / "tests" / "data" / "diagnosis"
 COLUMNS = ("case", "device", "beside", "first", "found", "invented")
 
 
-def without(report, patterns):
-    """The report less the findings of these patterns."""
-    diagnosis = score.diagnosis_of(report)
-    return {**diagnosis, "findings": [
-        finding for finding in diagnosis["findings"]
-        if not any(fnmatch.fnmatchcase(finding["id"], pattern) for pattern in patterns)]}
-
-
 def verdict(truth, report, device, beside="-"):
     """The row of a recording. `first`: right, wrong or none; a control's is none, or wrong."""
-    got = score.score_case(truth, without(report, beside.split()), {}, device)
+    patterns = [] if beside == "-" else beside.split()
+    got = score.score_case(truth, report, {"beside": patterns}, device)
     right = not got["invented"] if truth.control else got["first_right"]
     return {"case": truth.name, "device": device, "beside": beside,
             "first": "none" if not got["first"] else "right" if right else "wrong",
@@ -88,8 +79,6 @@ def main():
     parser.add_argument("--pyrometer", required=True)
     parser.add_argument("--to", type=Path, default=KEPT)
     parser.add_argument("--max-kb", type=float, default=200, help="leave larger ones out")
-    parser.add_argument("--beside", default="-", metavar="PATTERNS",
-                        help="findings that were true of the machine, not of the script")
     parser.add_argument("run", type=Path)
     parser.add_argument("cases", nargs="+")
     options = parser.parse_args()
@@ -109,8 +98,9 @@ def main():
             status = 1
             continue
         (options.to / f"{name}.pyro.xz").write_bytes(data)
-        rows[name] = verdict(case.truth, analysed(options.pyrometer, data),
-                             case.load()["device"], options.beside)
+        measured = case.load()
+        rows[name] = verdict(case.truth, analysed(options.pyrometer, data), measured["device"],
+                             " ".join(measured.get("beside") or ()) or "-")
         print(f"{name}: {len(data) / 1024:.0f} KB, first {rows[name]['first']}, "
               f"found {rows[name]['found']}, invented {rows[name]['invented']}")
     write_rows(table, rows)

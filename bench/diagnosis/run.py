@@ -83,6 +83,7 @@ def measure(case, runner, options):
     planted = Block(runner, truth, False, options)
     fixed = Block(runner, truth, True, options)
     measured = {"case": truth.name, "device": options.device, "tiny": options.tiny,
+                "beside": options.beside,
                 "status": "measured", "reason": None, "planted": planted.runs, "fixed": fixed.runs,
                 "recorded": None}
     try:
@@ -201,6 +202,9 @@ def parse():
     parser.add_argument("--python", default=sys.executable, help="interpreter with torch")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--tiny", action="store_true", help="toy sizes: a smoke test")
+    parser.add_argument("--beside", nargs="*", default=[], metavar="PATTERN",
+                        help="findings that are true of the machine meanwhile, such as "
+                             "host.cpu_saturated on a busy one: left out of account")
     parser.add_argument("--again", action="store_true", help="run also what is there already")
     options = parser.parse_args()
     if not options.list and (not options.pyrometer or bool(options.out) == bool(options.rescore)):
@@ -242,6 +246,8 @@ def main():
             if options.gpus == 0:
                 sys.exit("run.py: torch sees no GPU; --device cpu --tiny is a smoke test")
         header = machine.facts(options.pyrometer, options.python)
+        if options.beside:
+            header["left out of account"] = ", ".join(options.beside)
         header_file.write_text(json.dumps(header, indent=1) + "\n")
         run_cases(truths.balanced(choose(all_truths, options.cases)), folder, options,
                   options.python)

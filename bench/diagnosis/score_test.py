@@ -188,6 +188,16 @@ class Scores(unittest.TestCase):
                           "  fix: x\n")
         self.assertTrue(score.score_case(hidden, says, measured(), "cpu")["first_right"])
 
+    def test_what_was_true_of_the_machine_does_not_count_unless_planted(self):
+        says = report(finding("host.cpu_saturated"), finding("input.bound"))
+        busy = dict(measured(), beside=["host.*"])
+        self.assertTrue(score.score_case(SERIAL, says, busy)["first_right"])
+        self.assertEqual(score.score_case(SERIAL, says, busy)["invented"], [])
+        self.assertFalse(score.score_case(SERIAL, says, measured())["first_right"])
+        planted = declared("  report: own\n  class: host\n  causes: host.cpu_saturated\n"
+                           "  also: input.bound\n  fix: x\n")
+        self.assertTrue(score.score_case(planted, says, busy)["first_right"])
+
     def test_a_report_within_a_run_is_read_too(self):
         says = {"diagnosis": report(finding("input.bound"))}
         self.assertTrue(score.score_case(SERIAL, says, measured())["first_right"])
