@@ -29,6 +29,7 @@ pyrometer_test(sources_test
     src/sources/procfs/process_owner_test.cpp
     src/sources/procfs/process_source_test.cpp
     src/sources/procfs/process_usage_test.cpp
+    src/sources/procfs/rapl_source_test.cpp
     src/sources/reading_test.cpp
     src/sources/replay/recorded_source_test.cpp
     src/sources/replay/scripted_source_test.cpp

@@ -5,6 +5,7 @@
 #include "sources/nvml/nvml_source.h"
 #include "sources/procfs/host_source.h"
 #include "sources/procfs/process_source.h"
+#include "sources/procfs/rapl_source.h"
 #include "sources/replay/scripted_source.h"
 #include "sources/source.h"
 
@@ -46,6 +47,7 @@ std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& optio
 std::vector<std::unique_ptr<Source>> make_sources(const SourceOptions& options) {
   std::vector<std::unique_ptr<Source>> sources = make_gpu_sources(options);
   sources.push_back(std::make_unique<HostSource>(options.root, options.root_pid));
+  sources.push_back(std::make_unique<RaplSource>(options.root));
   if (options.root_pid > 0) {
     sources.push_back(
         std::make_unique<ProcessSource>(options.root, options.root_pid, options.reaper_pid));

@@ -206,6 +206,8 @@ constexpr ExportedName kNames[sources::kMetricCount] = {
     {"", "", 1},
     {"", "", 1},
     {"", "", 1},
+    {"", "", 1},
+    {"", "", 1},
 };
 }  // namespace
 

@@ -139,6 +139,8 @@ constexpr MetricInfo kMetrics[kMetricCount] = {
     {"host.memory_dirty", "bytes", MetricKind::kGauge, Scope::kHost, "Data that waits to be written to disk.", "", 1},
     {"host.swap_total", "bytes", MetricKind::kGauge, Scope::kHost, "Swap space.", "", 1},
     {"host.swap_free", "bytes", MetricKind::kGauge, Scope::kHost, "Swap space not in use.", "", 1},
+    {"host.energy_cpu", "J", MetricKind::kCounter, Scope::kHost, "Energy of all CPU packages since the source began, by RAPL.", "", 1},
+    {"host.energy_memory", "J", MetricKind::kCounter, Scope::kHost, "Energy of the memory of all CPU packages since the source began, by RAPL, where it is metered apart.", "", 1},
     {"host.shm_total", "bytes", MetricKind::kGauge, Scope::kHost, "Size of /dev/shm.", "", 1},
     {"host.shm_used", "bytes", MetricKind::kGauge, Scope::kHost, "Bytes in use in /dev/shm.", "", 1},
     {"host.page_faults", "1/s", MetricKind::kGauge, Scope::kHost, "Page faults per second.", "", 1},

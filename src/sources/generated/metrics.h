@@ -143,6 +143,8 @@ enum class MetricId : std::uint16_t {
   kHostMemoryDirty,
   kHostSwapTotal,
   kHostSwapFree,
+  kHostEnergyCpu,
+  kHostEnergyMemory,
   kHostShmTotal,
   kHostShmUsed,
   kHostPageFaults,
@@ -212,7 +214,7 @@ enum class MetricId : std::uint16_t {
   kMonitorRound,
 };
 
-inline constexpr std::size_t kMetricCount = 202;
+inline constexpr std::size_t kMetricCount = 204;
 
 // What a metric is about.
 enum class Scope : std::uint8_t { kDevice, kDeviceProcess, kHost, kCore, kDisk, kNetwork, kNuma, kCgroup, kTree, kProcess, kMonitor };
