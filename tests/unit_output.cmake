@@ -20,6 +20,7 @@ set_tests_properties(output.schema output.goldens PROPERTIES TIMEOUT 120 LABELS 
 
 pyrometer_test(output_test
   SOURCES
+    src/cost/economy_test.cpp
     src/cost/price_table_test.cpp
     src/cost/price_test.cpp
     src/output/code_lines_test.cpp

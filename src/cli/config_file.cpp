@@ -65,6 +65,10 @@ class Reader {
         read_price(node);
       } else if (key == "prices") {
         read_prices(node);
+      } else if (key == "energy") {
+        read_energy(node);
+      } else if (key == "efficiency") {
+        read_efficiency(node);
       } else if (key == "thresholds") {
         read_thresholds(node);
       } else if (key == "rules") {
@@ -115,6 +119,71 @@ class Reader {
     if (config_.prices_file.empty()) wrong(node, "[prices] names no file");
     if (config_.price_per_gpu_hour) {
       wrong(node, "price_per_gpu_hour and [prices] both give the price");
+    }
+  }
+
+  std::optional<double> amount(const toml::node& value, const std::string& name,
+                               const AmountRange& range) {
+    const std::optional<double> read = number(value);
+    if (!read || !(*read >= range.low && *read <= range.high)) {
+      wrong(value, name + " is not " + std::string(range.what));
+    }
+    return read;
+  }
+
+  // A figure that everything else is multiplied by needs to say where and of when it is.
+  void read_energy(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong(node, "energy is not a table");
+    cost::Assumptions& all = config_.assumptions;
+    for (const auto& [key, value] : *table) {
+      const std::string name = "energy." + std::string(key.str());
+      if (key == "pue") {
+        all.pue = amount(value, name, kPueRange);
+      } else if (key == "grid_intensity") {
+        all.grid_g_per_kwh = amount(value, name, kGridRange);
+      } else if (key == "pue_source" || key == "grid_source") {
+        std::string& target = key == "pue_source" ? all.pue_source : all.grid_source;
+        target = value.value_exact<std::string>().value_or("");
+        if (target.empty()) wrong(value, name + " is not a text in quotes");
+      } else if (key != "pue_year" && key != "grid_year") {
+        wrong(value, "unknown key '" + name + "'");
+      }
+    }
+    add_year(node, *table, "pue", all.pue, all.pue_source);
+    add_year(node, *table, "grid", all.grid_g_per_kwh, all.grid_source);
+  }
+
+  void add_year(const toml::node& node, const toml::table& table, const std::string& what,
+                const std::optional<double>& figure, std::string& source) {
+    constexpr std::int64_t kFirst = 1990;
+    constexpr std::int64_t kLast = 2100;
+    const toml::node* value = table.get(what + "_year");
+    const std::optional<std::int64_t> year =
+        value == nullptr ? std::nullopt : value->value_exact<std::int64_t>();
+    if (value != nullptr && !(year && *year >= kFirst && *year <= kLast)) {
+      return wrong(*value, "energy." + what + "_year is no year");
+    }
+    if (figure && (source.empty() || !year)) {
+      return wrong(node, "[energy] needs " + what + "_source and " + what +
+                             "_year, which reports print beside what follows from them");
+    }
+    if (year) source += (source.empty() ? "" : ", ") + std::to_string(*year);
+  }
+
+  void read_efficiency(const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong(node, "efficiency is not a table");
+    for (const auto& [key, value] : *table) {
+      const std::string name = "efficiency." + std::string(key.str());
+      if (key == "flops_per_sample") {
+        config_.assumptions.flops_per_sample = amount(value, name, kFlopsRange);
+        config_.assumptions.flops_source = "as " + config_.path + " says";
+      } else if (key == "tokens_per_sample") {
+        config_.assumptions.tokens_per_sample = amount(value, name, kTokensRange);
+      } else {
+        wrong(value, "unknown key '" + name + "'");
+      }
     }
   }
 

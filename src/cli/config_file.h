@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cost/assumptions.h"
 #include "cost/price_table.h"
 #include "rules/rule.h"
 
@@ -17,6 +18,7 @@ struct Config {
   std::optional<double> price_per_gpu_hour;  // USD
   std::string prices_file;                   // as written: from the config file's folder on
   cost::PriceChoice price_choice;            // in that file
+  cost::Assumptions assumptions;             // [energy] and [efficiency]
   rules::Settings rules;                     // thresholds and findings, each in the catalog
 };
 

@@ -9,6 +9,27 @@
 #include "cli/values.h"
 
 namespace pyrometer::cli {
+namespace {
+
+cost::Assumptions assumptions_of(const CostChoice& choice, const Config& config) {
+  cost::Assumptions all = config.assumptions;
+  if (choice.flops_per_sample) {
+    all.flops_per_sample = choice.flops_per_sample;
+    all.flops_source = "as --flops-per-sample says";
+  }
+  if (choice.tokens_per_sample) all.tokens_per_sample = choice.tokens_per_sample;
+  if (choice.pue) {
+    all.pue = choice.pue;
+    all.pue_source = "--pue";
+  }
+  if (choice.grid) {
+    all.grid_g_per_kwh = choice.grid;
+    all.grid_source = "--grid-intensity";
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<Option> cost_options(CostChoice& choice) {
   std::vector<Option> options;
@@ -41,6 +62,34 @@ std::vector<Option> cost_options(CostChoice& choice) {
   return options;
 }
 
+std::vector<Option> economy_options(CostChoice& choice) {
+  std::vector<Option> options;
+  const auto amount = [](std::optional<double>& target, const AmountRange& range) {
+    return set_amount(target, range.low, range.high, std::string(range.what));
+  };
+  options.push_back({.long_name = "flops-per-sample",
+                     .value = "N",
+                     .help = "FLOPs of one sample, forward and backward, for MFU",
+                     .set = amount(choice.flops_per_sample, kFlopsRange),
+                     .tier = Tier::kAdvanced});
+  options.push_back({.long_name = "tokens-per-sample",
+                     .value = "N",
+                     .help = "tokens of one sample, for tokens per second",
+                     .set = amount(choice.tokens_per_sample, kTokensRange),
+                     .tier = Tier::kAdvanced});
+  options.push_back({.long_name = "pue",
+                     .value = "X",
+                     .help = "energy of the data centre for each unit that its computers use",
+                     .set = amount(choice.pue, kPueRange),
+                     .tier = Tier::kAdvanced});
+  options.push_back({.long_name = "grid-intensity",
+                     .value = "G",
+                     .help = "carbon intensity of the grid, g CO2e per kWh; without it no carbon",
+                     .set = amount(choice.grid, kGridRange),
+                     .tier = Tier::kAdvanced});
+  return options;
+}
+
 std::vector<std::string> words_of(const CostChoice& choice) {
   std::vector<std::string> words;
   const auto add = [&](const char* option, const std::string& value) {
@@ -53,6 +102,13 @@ std::vector<std::string> words_of(const CostChoice& choice) {
   add("--instance", choice.instance);
   add("--region", choice.region);
   if (choice.spot) words.emplace_back("--spot");
+  const auto add_amount = [&](const char* option, const std::optional<double>& amount) {
+    if (amount) add(option, fmt::format("{}", *amount));
+  };
+  add_amount("--flops-per-sample", choice.flops_per_sample);
+  add_amount("--tokens-per-sample", choice.tokens_per_sample);
+  add_amount("--pue", choice.pue);
+  add_amount("--grid-intensity", choice.grid);
   return words;
 }
 
@@ -61,6 +117,7 @@ base::Result<cost::Settings> cost_settings(const CostChoice& choice, const Confi
     return base::fail(base::Error{.kind = base::ErrorKind::kUsage, .message = std::move(message)});
   };
   cost::Settings settings;
+  settings.assumptions = assumptions_of(choice, config);
   const bool chooses = !choice.instance.empty() || !choice.region.empty() || choice.spot;
   if (choice.price && (!choice.prices.empty() || chooses)) {
     return wrong("--price says the price itself: leave --prices and what chooses in it out");

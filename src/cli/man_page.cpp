@@ -64,9 +64,10 @@ std::string man_page(const std::vector<std::unique_ptr<Command>>& commands) {
   }
   out += ".SH GENERAL OPTIONS\n" + option_list(global_option_group(unused));
   out += ".SH FILES\n";
-  out += tagged("$XDG_CONFIG_HOME/pyrometer/config.toml",
-                "defaults of the user; ~/.config where XDG_CONFIG_HOME is not set. Keys: "
-                "price_per_gpu_hour, [prices], [thresholds], [rules] disabled");
+  out += tagged(
+      "$XDG_CONFIG_HOME/pyrometer/config.toml",
+      "defaults of the user; ~/.config where XDG_CONFIG_HOME is not set. Keys: "
+      "price_per_gpu_hour, [prices], [energy], [efficiency], [thresholds], [rules] disabled");
   out += ".SH EXIT STATUS\n";
   for (const ExitCodeInfo& info : kExitCodes) {
     out += tagged(std::to_string(static_cast<int>(info.code)), info.help);

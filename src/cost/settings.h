@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "cost/assumptions.h"
 #include "cost/price.h"
 #include "cost/price_table.h"
 #include "model/timeline.h"
@@ -16,6 +17,7 @@ struct Settings {
   std::optional<Price> price;                // per GPU-hour; goes before the table
   std::shared_ptr<const PriceTable> prices;  // read once, shared by all jobs of a server
   PriceChoice choice;
+  Assumptions assumptions;
 };
 
 // The price of a job, or why there is none: "" where none was asked for.

@@ -71,6 +71,19 @@ struct CounterSummary {
   double first = 0, last = 0, min = 0, max = 0, mean = 0;
 };
 
+// What one meter of energy showed during the run. Missing is not zero: either `missing` says why
+// there is nothing, or the spans say for which time the figures hold.
+struct EnergySeries {
+  std::string meter;         // "counter", "polled": of a GPU; "cpu", "memory": of the machine
+  std::string object;        // "gpu 0": as the source numbers it; "host"
+  std::int32_t device = -1;  // CUDA ordinal as the process sees it; -1: the machine
+  double joules = 0;         // over `span`
+  Interval span;             // first to last reading within the run
+  double step_joules = 0;    // over `step_span`
+  Interval step_span;        // of first step's start to last step's end, what readings cover
+  std::string missing;       // "" where there are figures
+};
+
 struct RecordedRun {
   Interval span;                // process start to end, or to the last thing recorded
   bool ended = false;           // false: still running, or the recorder was killed
@@ -84,6 +97,7 @@ struct RecordedRun {
   std::vector<CounterSummary> counters;
   std::vector<std::pair<std::string, std::int64_t>> host_lines;  // "file:line function", samples
   std::vector<BlockingLine> blocking_lines;                      // longest in sum first
+  std::vector<EnergySeries> energy;  // of the GPUs that the process used, and of the machine
   OverheadEstimate overhead;
   DurationNs kept = 0;  // device time of which all events are kept (the analysed window)
 };

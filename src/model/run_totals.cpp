@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 namespace pyrometer::model {
 namespace {
@@ -16,9 +17,11 @@ struct Steps {
 Steps add_steps(const RecordedRun& run, RunTotals& all) {
   Steps sums;
   TimeNs counted_until = 0;
+  std::set<std::int32_t> devices;
   for (const RecordedStep& step : run.steps) {
     if (step.count == 0) continue;
     all.used_device = all.used_device || step.device >= 0;
+    if (step.device >= 0) devices.insert(step.device);
     for (std::size_t i = 0; i < kCauseCount && step.captured; ++i) all.causes[i] += step.causes[i];
     if (step.span.start < counted_until) continue;  // another device of the same step
     counted_until = step.span.end;
@@ -34,6 +37,7 @@ Steps add_steps(const RecordedRun& run, RunTotals& all) {
       all.watched_time += step.span.length();
     }
   }
+  all.gpus = static_cast<std::int64_t>(devices.size());
   return sums;
 }
 
@@ -55,6 +59,9 @@ RunTotals totals_of(const RecordedRun& run) {
     all.samples_per_s =
         static_cast<double>(sums.samples) * kSecond / static_cast<double>(all.step_time);
   }
+  if (sums.samples_known && sums.samples > 0) all.samples = sums.samples;
+  all.step_span = {sums.first, sums.last};
+  all.input_wait = sums.input_wait;
   if (all.steps > 0 && run.span.start > 0) {
     all.before_first_step = sums.first - run.span.start;
     all.after_last_step = run.span.end - sums.last;

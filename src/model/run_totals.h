@@ -31,6 +31,10 @@ struct RunTotals {
   std::int64_t watched_steps = 0;       // of all: the GPU was watched from start to end
   DurationNs watched_time = 0;          // of step_time
   std::optional<double> samples_per_s;  // while steps ran
+  std::optional<std::int64_t> samples;  // of all steps; absent where one's are not known
+  Interval step_span;                   // first step's start to last step's end; empty without
+  DurationNs input_wait = 0;            // within steps
+  std::int64_t gpus = 0;                // on which steps were seen to run
   std::optional<DurationNs> before_first_step, after_last_step;
   std::array<std::optional<HostTime>, kHostTimeKinds.size()> host{};  // empty: none was seen
   CauseTimes causes{};                  // of watched steps, all devices

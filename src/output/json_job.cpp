@@ -91,6 +91,14 @@ void write_job_json(JsonWriter& json, const Report& report) {
   json.member("cost_missing", if_given(report.price                   ? std::string_view()
                                        : report.price_missing.empty() ? "no price was given"
                                                                       : report.price_missing));
+  json.key("run_cost");
+  write_run_cost_json(json, report);
+  json.key("energy");
+  write_energy_json(json, report);
+  json.key("efficiency");
+  write_efficiency_json(json, report);
+  json.key("goodput");
+  write_goodput_json(json, report);
   json.key("facts");
   write_facts_json(json, report.job.facts);
   json.end_object();

@@ -46,6 +46,11 @@ void write_stats_members(base::JsonWriter& json, const model::DurationStats& sta
 
 // Of a rank: steps, devices, tables.
 void write_steps_json(base::JsonWriter& json, const model::RankAnalysis& analysis);
+// Money, energy, efficiency and goodput of the run; null where nothing can be known of them.
+void write_run_cost_json(base::JsonWriter& json, const Report& report);
+void write_energy_json(base::JsonWriter& json, const Report& report);
+void write_efficiency_json(base::JsonWriter& json, const Report& report);
+void write_goodput_json(base::JsonWriter& json, const Report& report);
 // The whole run of a recording; null without one.
 void write_run_json(base::JsonWriter& json, const model::RecordedRun* run);
 void write_devices_json(base::JsonWriter& json, const model::RankTimeline& timeline,

@@ -7,6 +7,7 @@
 
 #include "output/bars.h"
 #include "output/display.h"
+#include "output/economy_section.h"
 #include "output/markdown.h"
 #include "output/overrides_section.h"
 #include "output/run_section.h"
@@ -160,6 +161,9 @@ bool write_markdown_report(const Report& report, const TextStyle& style,
   const Section overrides = overrides_section(report);
   if (!overrides.empty())
     out += "### " + markdown_text(overrides.title) + "\n" + markdown_section(overrides);
+  const Section economy = economy_section(report);
+  if (!economy.empty())
+    out += "### " + markdown_text(economy.title) + "\n" + markdown_section(economy);
   if (!sink(out)) return false;
   const Section causes = run_waterfall_section(report);
   if (!causes.empty() && !sink(markdown_folded(causes.title, markdown_section(causes))))

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "cost/assumptions.h"
 #include "cost/price.h"
 #include "model/analysis.h"
 #include "model/finding.h"
@@ -20,6 +21,7 @@ struct Report {
   const model::Diagnosis& diagnosis;
   std::optional<cost::Price> price;  // absent: shares only
   std::string price_missing;         // why, where one was asked for
+  cost::Assumptions assumptions;
 };
 
 struct TextStyle {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output/display.h"
+#include "output/economy_section.h"
 #include "output/overrides_section.h"
 #include "output/page.h"
 #include "output/run_section.h"
@@ -91,6 +92,8 @@ bool write_text_report(const Report& report, const TextStyle& style, const base:
   if (!run.title.empty()) write_section(page, run);
   const Section overrides = overrides_section(report);
   if (!overrides.empty()) write_section(page, overrides);
+  const Section economy = economy_section(report);
+  if (!economy.empty()) write_section(page, economy);
   if (style.verbose) {
     const Section causes = run_waterfall_section(report);
     if (!causes.empty()) write_section(page, causes);

@@ -177,7 +177,7 @@ Result<Recorded> read_process(Database& database, const NameTable& names, Proces
   auto detail = read_detail(database, out.process.id, out.devices, damage);
   if (!detail) return base::fail(detail.error());
   out.detail = std::move(*detail);
-  auto run = read_run(database, names, out.process, damage);
+  auto run = read_run(database, names, out.process, out.devices, damage);
   if (!run) return base::fail(run.error());
   out.run = std::make_shared<model::RecordedRun>(std::move(*run));
   return out;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "recording/clipped.h"
+#include "recording/energy_reader.h"
 #include "recording/schema.h"
 
 namespace pyrometer::recording {
@@ -272,7 +273,7 @@ Result<void> read_meta(Database& database, RecordedRun& run, Damage& damage) {
 }  // namespace
 
 Result<RecordedRun> read_run(Database& database, const NameTable& names, const ProcessRow& process,
-                             Damage& damage) {
+                             const std::vector<DeviceRow>& devices, Damage& damage) {
   RecordedRun run;
   run.info["gpu.capture"] = process.capture;
   if (auto ok = read_meta(database, run, damage); !ok) return base::fail(ok.error());
@@ -299,6 +300,7 @@ Result<RecordedRun> read_run(Database& database, const NameTable& names, const P
     return base::fail(ok.error());
   if (auto ok = read_counters(database, process.id, run, damage); !ok)
     return base::fail(ok.error());
+  if (auto ok = read_energy(database, devices, run, damage); !ok) return base::fail(ok.error());
   return run;
 }
 

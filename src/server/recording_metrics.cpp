@@ -109,6 +109,26 @@ void write_causes(const std::vector<RankSeries>& ranks, Exposition& out) {
   });
 }
 
+void write_economy(const Growing& growing, Exposition& out) {
+  const auto write = [&](std::optional<double> RecordingStatus::*figure) {
+    for (const RecordingStatus* one : growing) {
+      if (one->*figure) out.sample(of_recording(*one), *(one->*figure));
+    }
+  };
+  out.family("pyrometer_recording_run_cost_usd", MetricType::kGauge,
+             "What the recorded run has cost so far, all ranks, at the price given.");
+  write(&RecordingStatus::run_usd);
+  out.family("pyrometer_recording_gpu_energy_joules", MetricType::kGauge,
+             "Energy of the job's GPUs over the recorded run so far, all ranks.", "joules");
+  write(&RecordingStatus::gpu_joules);
+  out.family("pyrometer_recording_mfu_ratio", MetricType::kGauge,
+             "FLOPs achieved, of the dense peak of the GPUs for the arithmetic used.", "ratio");
+  write(&RecordingStatus::mfu);
+  out.family("pyrometer_recording_goodput_ratio", MetricType::kGauge,
+             "Useful step time, of the time since the run began.", "ratio");
+  write(&RecordingStatus::goodput);
+}
+
 void write_findings(const Growing& growing, Exposition& out) {
   out.family("pyrometer_recording_finding_ratio", MetricType::kGauge,
              "A finding of the last analysis: the share of the time that its symptom takes.",
@@ -150,6 +170,7 @@ void write_recording_metrics(const std::vector<RecordingStatus>& recordings, Exp
   write_about_recordings(growing, out);
   write_about_ranks(ranks, out);
   write_causes(ranks, out);
+  write_economy(growing, out);
   write_findings(growing, out);
 }
 

@@ -9,6 +9,9 @@
 
 #include "analysis/pass.h"
 #include "analysis/what_if.h"
+#include "cost/efficiency.h"
+#include "cost/energy.h"
+#include "cost/run_cost.h"
 #include "model/run_totals.h"
 #include "output/json_report.h"
 #include "output/words.h"
@@ -81,6 +84,21 @@ FindingStatus finding_status(const model::Finding& finding) {
           .share_of_time = finding.share_of_time};
 }
 
+void set_economy(RecordingStatus& status, const std::optional<cost::Price>& price,
+                 const model::Timeline& timeline, const model::JobAnalysis& job,
+                 const model::Diagnosis& diagnosis, const cost::Assumptions& assumptions) {
+  const cost::RunUsage usage = cost::run_usage(timeline, job);
+  status.run_usd.reset();
+  if (price && usage.gpus > 0) {
+    status.run_usd = cost::usd(static_cast<double>(usage.gpu_time), *price);
+  }
+  status.gpu_joules = cost::energy_of(timeline, job, assumptions).gpu_j;
+  status.mfu = cost::efficiency_of(timeline, job, diagnosis, assumptions).mfu;
+  const cost::Goodput goodput = cost::goodput_of(timeline);
+  status.goodput.reset();
+  if (goodput.missing.empty()) status.goodput = goodput.share(goodput.useful);
+}
+
 void analyse_or_throw(RecordingStatus& status, const cost::Settings& cost,
                       const rules::Settings& rules) {
   const base::Result<model::Timeline> timeline = recording::read_recording(status.path);
@@ -105,8 +123,9 @@ void analyse_or_throw(RecordingStatus& status, const cost::Settings& cost,
   const auto [price, no_price] = cost::price_of(cost, *timeline, job);
   status.usd_per_gpu_hour.reset();
   if (price) status.usd_per_gpu_hour = price->usd_per_gpu_hour;
+  set_economy(status, price, *timeline, job, diagnosis, cost.assumptions);
   auto report = std::make_shared<std::string>();
-  output::write_json_report({*timeline, job, diagnosis, price, no_price}, {},
+  output::write_json_report({*timeline, job, diagnosis, price, no_price, cost.assumptions}, {},
                             [&](std::string_view piece) {
                               report->append(piece);
                               return true;

@@ -47,6 +47,8 @@ struct RecordingStatus {
   std::string problem;  // why it could not be; else empty
   std::string verdict;
   std::optional<double> usd_per_gpu_hour;
+  // Of the whole run so far, all ranks; see docs/concepts/cost.md.
+  std::optional<double> run_usd, gpu_joules, mfu, goodput;
   std::vector<RankStatus> ranks;
   std::vector<FindingStatus> findings;
   std::shared_ptr<const std::string> report;  // pyrometer.report/1; null without an analysis

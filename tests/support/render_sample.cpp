@@ -37,14 +37,24 @@ int main(int argc, char** argv) {
   const SampleJob sample = job_named(words[1]);
   output::TextStyle style;
   std::optional<cost::Price> price;
+  cost::Assumptions assumptions;
   if (words.size() > 2) style.width = std::atoi(words[2].c_str());
   for (std::size_t i = 3; i < words.size(); ++i) {
-    if (words[i] == "price") price = cost::Price{2.5, "--price"};
+    if (words[i] == "price") {
+      price = cost::Price{2.5, "--price"};
+      assumptions = {.pue = 1.2,
+                     .pue_source = "made up, 2026",
+                     .grid_g_per_kwh = 350,
+                     .grid_source = "made up, 2025",
+                     .flops_per_sample = 1e10,
+                     .flops_source = "as --flops-per-sample says",
+                     .tokens_per_sample = 100};
+    }
     if (words[i] == "verbose") style.verbose = true;
     if (words[i] == "color") style.color = true;
     if (words[i] == "ascii") style.unicode = false;
   }
-  const std::string text =
-      output::render(*format, {sample.timeline, sample.job, sample.diagnosis, price}, style);
+  const std::string text = output::render(
+      *format, {sample.timeline, sample.job, sample.diagnosis, price, {}, assumptions}, style);
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
 }

@@ -66,6 +66,7 @@ OptionGroup AnalyzeCommand::input_options() {
 OptionGroup AnalyzeCommand::report_options() {
   OptionGroup group{.title = "Report", .options = {}};
   for (Option& option : cost_options(cost_)) group.options.push_back(std::move(option));
+  for (Option& option : economy_options(cost_)) group.options.push_back(std::move(option));
   group.options.push_back({.short_name = 'v',
                            .long_name = "verbose",
                            .help = "show all tables and findings",
@@ -202,7 +203,8 @@ ExitCode AnalyzeCommand::run(const Terminal& terminal) {
   if (!price.missing.empty() && (format->name != "text" || !output_.empty())) {
     print_warning("no price: " + price.missing);
   }
-  format->write({*timeline, job, diagnosis, std::move(price.price), std::move(price.missing)},
+  format->write({*timeline, job, diagnosis, std::move(price.price), std::move(price.missing),
+                 settings->assumptions},
                 style, [&file](std::string_view text) { return file.write(text); });
   return file.finish();
 }

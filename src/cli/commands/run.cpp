@@ -156,6 +156,7 @@ std::vector<OptionGroup> RunCommand::options() {
                             .help = "say nothing but errors; the recording is written all the same",
                             .set = set_true(quiet_)});
   for (Option& option : cost_options(cost_)) report.options.push_back(std::move(option));
+  for (Option& option : economy_options(cost_)) report.options.push_back(std::move(option));
   report.options.push_back(config_option(config_path_));
   return {what, recording, report};
 }

@@ -112,6 +112,7 @@ OptionGroup ServeCommand::recording_options() {
                            .completes = Completes::kFiles,
                            .repeats = true});
   for (Option& option : cost_options(cost_)) group.options.push_back(std::move(option));
+  for (Option& option : economy_options(cost_)) group.options.push_back(std::move(option));
   group.options.push_back(config_option(config_path_));
   constexpr double kShortestPeriod = 1;
   constexpr double kLongestPeriod = 86400;

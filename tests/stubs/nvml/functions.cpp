@@ -150,6 +150,16 @@ Return nvmlDeviceGetUUID(Handle handle, char* text, unsigned size) {
   Mig* mig = nullptr;
   const Return code = call.find(handle, gpu, &mig);
   if (code != nvml::kSuccess) return code;
+  if (const auto cuda = gpu->answers.find("cuda_uuid"); cuda != gpu->answers.end()) {
+    // As tests/stubs/gpu/libcuda.cpp has it for the device of this ordinal.
+    std::string uuid = "GPU-";
+    for (int i = 0; i < 16; ++i) {
+      char byte[4];
+      std::snprintf(byte, sizeof byte, "%02x", i * 16 + static_cast<int>(cuda->second.value));
+      uuid += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(byte);
+    }
+    return put_text(uuid, text, size);
+  }
   const std::string number = std::to_string(number_of(handle));
   return put_text((mig != nullptr ? "MIG-0000" : "GPU-0000") + number, text, size);
 }

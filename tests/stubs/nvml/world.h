@@ -7,6 +7,7 @@
 //   gpu0.power error 4            … this code
 //   gpu0.power untouched          … success, and nothing written
 //   gpu0.power garbage            … success, and nonsense written
+//   gpu0.cuda_uuid 1              has the UUID of the simulated CUDA's device 1
 //   gpu0 lost / gpu0 back         falls off the bus, and answers again
 //   gpu0 process 4242 compute 2048 60       pid, kind, MiB (or na), SM utilisation (or na)
 //   gpu0 no-processes

@@ -1,0 +1,98 @@
+#include "cost/efficiency.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cost/used_gpus.h"
+#include "model/run_totals.h"
+
+namespace pyrometer::cost {
+namespace {
+
+constexpr double kTera = 1e12;
+
+struct Sums {
+  double samples_per_s = 0;
+  double flops_per_s = 0;
+  double peak_flops_per_s = 0;  // all GPUs
+};
+
+void set_utilization(const model::JobAnalysis& job, const model::Diagnosis& diagnosis,
+                     JobEfficiency& out) {
+  const auto whole = static_cast<double>(model::total(job.causes));
+  if (whole <= 0) return;
+  out.utilization = static_cast<double>(model::busy_time(job.causes)) / whole;
+  out.attainable = out.utilization;
+  if (!diagnosis.joint || !(diagnosis.joint->mid_ns > 0)) return;
+  const double faster = diagnosis.joint->baseline_ns / diagnosis.joint->mid_ns;
+  out.attainable = std::clamp(*out.utilization * std::max(1.0, faster), 0.0, 1.0);
+}
+
+}  // namespace
+
+JobEfficiency efficiency_of(const model::Timeline& timeline, const model::JobAnalysis& job,
+                            const model::Diagnosis& diagnosis, const Assumptions& assumptions) {
+  JobEfficiency out;
+  out.flops_per_sample = assumptions.flops_per_sample;
+  out.flops_source = assumptions.flops_source;
+  if (!out.flops_per_sample) out.flops_missing = "not given (--flops-per-sample)";
+  Sums sums;
+  std::string no_samples;
+  for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
+    const model::RankTimeline& rank = timeline.ranks[r];
+    const auto gpus = static_cast<std::int64_t>(used_gpus(rank, job.ranks[r]).size());
+    if (gpus == 0) continue;
+    out.gpus += gpus;
+    std::optional<double> samples_per_s;
+    if (rank.run != nullptr) samples_per_s = model::totals_of(*rank.run).samples_per_s;
+    if (!samples_per_s) {
+      no_samples = rank.run == nullptr ? "a trace does not tell samples"
+                                       : "how many samples a step has is not known";
+    }
+    sums.samples_per_s += samples_per_s.value_or(0);
+    sums.flops_per_s += assumptions.flops_per_sample.value_or(0) * samples_per_s.value_or(0);
+    PeakResult result = peak_of(rank, job.ranks[r]);
+    if (!result.peak) {
+      out.peak_missing = std::move(result.missing);
+      continue;
+    }
+    sums.peak_flops_per_s += result.peak->tflops * kTera * static_cast<double>(gpus);
+    if (!out.peak) {
+      out.peak = std::move(result.peak);
+      continue;
+    }
+    if (out.peak->gpu != result.peak->gpu) out.peak->gpu = "GPUs of several kinds";
+    if (out.peak->dtype != result.peak->dtype) out.peak->dtype = "of each rank's types";
+    out.peak->verified = out.peak->verified && result.peak->verified;
+  }
+  set_utilization(job, diagnosis, out);
+  if (out.gpus == 0) {
+    out.peak_missing = out.mfu_missing = "no GPU was used";
+    return out;
+  }
+  const auto gpus = static_cast<double>(out.gpus);
+  if (!out.peak_missing.empty()) out.peak.reset();
+  if (no_samples.empty()) out.samples_per_s = sums.samples_per_s;
+  if (out.samples_per_s && assumptions.tokens_per_sample) {
+    out.tokens_per_s = *out.samples_per_s * *assumptions.tokens_per_sample;
+  }
+  if (out.peak) out.peak->tflops = sums.peak_flops_per_s / kTera / gpus;
+  if (out.flops_per_sample && out.samples_per_s) {
+    out.tflops_per_gpu = sums.flops_per_s / kTera / gpus;
+  }
+  if (!out.tflops_per_gpu || !out.peak) {
+    out.mfu_missing = !out.flops_per_sample ? "FLOPs per sample: " + out.flops_missing
+                      : !out.samples_per_s  ? no_samples
+                                            : out.peak_missing;
+    return out;
+  }
+  out.mfu = *out.tflops_per_gpu / out.peak->tflops;
+  out.peak_samples_per_s = sums.peak_flops_per_s / *out.flops_per_sample;
+  if (out.utilization && *out.attainable > 0) {
+    out.eta = *out.samples_per_s * *out.utilization / (*out.peak_samples_per_s * *out.attainable);
+  }
+  out.impossible = *out.mfu > 1 || out.eta.value_or(0) > 1;
+  return out;
+}
+
+}  // namespace pyrometer::cost
