@@ -79,31 +79,78 @@ Result<std::string> last_reason(Database& database, const std::string& metric,
   return std::string("the recording has no readings of it");
 }
 
-Result<void> read_series(Database& database, const std::string& metric,
-                         const model::RecordedRun& run, Interval steps, EnergySeries& series,
-                         Damage& damage) {
-  auto statement = database.prepare(
-      "SELECT s.time_ns, s.value FROM sample AS s JOIN metric AS m ON m.id = s.metric "
-      "WHERE m.name = ? AND m.object = ? AND s.value NOT NULL ORDER BY s.time_ns");
+// A meter of a series, with the metric that it is recorded as.
+struct Reading {
+  EnergySeries series;
+  std::string metric;
+};
+
+Result<std::map<std::int64_t, std::size_t>> metric_ids(Database& database,
+                                                       const std::vector<Reading>& readings) {
+  auto statement = database.prepare("SELECT id, name, object FROM metric WHERE unit = 'J'");
   if (!statement) return base::fail(statement.error());
-  statement->bind(metric).bind(series.object);
-  Meter meter(series, steps);
+  std::map<std::int64_t, std::size_t> ids;  // position in `readings`
   while (statement->step()) {
-    const TimeNs time = statement->integer(0);
-    const double joules = statement->real(1);
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      const Reading& reading = readings[i];
+      if (!reading.series.missing.empty() || reading.metric != statement->text(1) ||
+          reading.series.object != statement->text(2)) {
+        continue;
+      }
+      ids[statement->integer(0)] = i;
+    }
+  }
+  return ids;
+}
+
+// One pass over all samples: their table is the largest of a long recording, and has no index. They
+// lie in the order in which they were taken.
+Result<void> add_up(Database& database, const model::RecordedRun& run,
+                    std::vector<Reading>& readings, Damage& damage) {
+  const auto ids = metric_ids(database, readings);
+  if (!ids) return base::fail(ids.error());
+  if (ids->empty()) return {};
+  std::string list;
+  for (const auto& [id, position] : *ids) {
+    list += (list.empty() ? "" : ", ") + std::to_string(id);
+  }
+  auto statement = database.prepare("SELECT metric, time_ns, value FROM sample WHERE metric IN (" +
+                                    list + ") AND value NOT NULL ORDER BY rowid");
+  if (!statement) return base::fail(statement.error());
+  const Interval steps = model::totals_of(run).step_span;
+  std::vector<Meter> meters;
+  meters.reserve(readings.size());
+  for (Reading& reading : readings) meters.emplace_back(reading.series, steps);
+  while (statement->step()) {
+    const TimeNs time = statement->integer(1);
+    const double joules = statement->real(2);
     constexpr double kMost = 1e15;
     if (!std::isfinite(joules) || joules < 0 || joules > kMost) {
       damage.row("sample");
       continue;
     }
-    if (time >= run.span.start && time <= run.span.end) meter.add(time, joules);
+    const auto at = ids->find(statement->integer(0));
+    if (at == ids->end() || time < run.span.start || time > run.span.end) continue;
+    meters[at->second].add(time, joules);
   }
   if (statement->failed()) damage.table(database, "sample", "later energy is unknown");
-  if (!series.missing.empty() || series.span.length() > 0) return {};
-  auto reason = last_reason(database, metric, series.object);
-  if (!reason) return base::fail(reason.error());
-  series.missing = std::move(*reason);
-  if (series.span.start != 0) series.missing = "it was read once only";
+  return {};
+}
+
+Result<void> explain(Database& database, Reading& reading) {
+  EnergySeries& series = reading.series;
+  if (series.missing.empty() && series.span.length() == 0) {
+    if (series.span.start != 0) {
+      series.missing = "it was read once only";
+    } else {
+      auto reason = last_reason(database, reading.metric, series.object);
+      if (!reason) return base::fail(reason.error());
+      series.missing = std::move(*reason);
+    }
+  }
+  if (series.missing.empty()) return {};
+  series.joules = series.step_joules = 0;
+  series.span = series.step_span = {};
   return {};
 }
 
@@ -111,34 +158,29 @@ Result<void> read_series(Database& database, const std::string& metric,
 
 Result<void> read_energy(Database& database, const std::vector<DeviceRow>& devices,
                          model::RecordedRun& run, Damage& damage) {
-  const Interval steps = model::totals_of(run).step_span;
   auto objects = objects_of(database, damage);
   if (!objects) return base::fail(objects.error());
-  const auto add = [&](EnergySeries series, const std::string& metric) -> Result<void> {
-    Result<void> ok;
-    if (series.missing.empty()) ok = read_series(database, metric, run, steps, series, damage);
-    if (!series.missing.empty()) {
-      series.joules = series.step_joules = 0;
-      series.span = series.step_span = {};
-    }
-    run.energy.push_back(std::move(series));
-    return ok;
-  };
+  std::vector<Reading> readings;
   for (const DeviceRow& device : devices) {
-    const auto found = objects->find(device.uuid);
     EnergySeries series{.device = device.ordinal};
-    if (found == objects->end()) {
-      series.missing = "which of the machine's GPUs this is, is not known";
-    } else {
+    if (const auto found = objects->find(device.uuid); found != objects->end()) {
       series.object = found->second;
+    } else {
+      series.missing = "which of the machine's GPUs this is, is not known";
     }
     series.meter = "counter";
-    if (auto ok = add(series, "gpu.energy"); !ok) return ok;
+    readings.push_back({series, "gpu.energy"});
     series.meter = "polled";
-    if (auto ok = add(series, "gpu.energy_polled"); !ok) return ok;
+    readings.push_back({std::move(series), "gpu.energy_polled"});
   }
-  if (auto ok = add({.meter = "cpu", .object = "host"}, "host.energy_cpu"); !ok) return ok;
-  return add({.meter = "memory", .object = "host"}, "host.energy_memory");
+  readings.push_back({{.meter = "cpu", .object = "host"}, "host.energy_cpu"});
+  readings.push_back({{.meter = "memory", .object = "host"}, "host.energy_memory"});
+  if (auto ok = add_up(database, run, readings, damage); !ok) return ok;
+  for (Reading& reading : readings) {
+    if (auto ok = explain(database, reading); !ok) return ok;
+    run.energy.push_back(std::move(reading.series));
+  }
+  return {};
 }
 
 }  // namespace pyrometer::recording

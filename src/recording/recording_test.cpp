@@ -138,6 +138,51 @@ TEST_F(Recording, GivesBackWhatWasWritten) {
 }
 
 // A long pause is kept as such and, with all else, of the window that it lies in.
+// Two GPUs of a machine, of which the process uses the second; its counter, read now and then.
+TEST_F(Recording, AddsUpTheEnergyOfItsOwnGpu) {
+  const auto writer = create(path());
+  writer->set_meta("start_ns", "1000");
+  writer->set_meta("end_ns", "9000");
+  writer->put_process({.id = 1, .pid = 42, .parent_pid = 1, .start = 1000, .program = "python"});
+  writer->put_device(1, {.ordinal = 0, .name = "NVIDIA H200", .uuid = "GPU-b"});
+  writer->add_window(1, {{3000, 3300}, "regular"}, rows_of(*writer, 3000, 3));
+  model::RecordedStep step;
+  step.count = 2;
+  step.span = {3000, 7000};
+  writer->add_step(1, step);
+  const auto metric = [&](const char* name, const char* object) {
+    return writer->add_metric(name, "J", object);
+  };
+  writer->add_missing(writer->add_metric("gpu.uuid", "text", "gpu 0"), 1100, "= GPU-a");
+  writer->add_missing(writer->add_metric("gpu.uuid", "text", "gpu 1"), 1100, "= GPU-b");
+  const std::int64_t other = metric("gpu.energy", "gpu 0");
+  const std::int64_t counter = metric("gpu.energy", "gpu 1");
+  const std::int64_t polled = metric("gpu.energy_polled", "gpu 1");
+  for (std::int64_t time = 500; time <= 9500; time += 1000) {
+    writer->add_sample(other, time, 1e6 + static_cast<double>(time) * 9);
+    writer->add_sample(counter, time, 5e5 + static_cast<double>(time));
+  }
+  writer->add_sample(polled, 2000, 30);
+  writer->add_sample(polled, 3000, 10);  // began anew
+  writer->add_missing(metric("host.energy_cpu", "host"), 1200, "no permission: root alone");
+  writer->add_sample(metric("host.energy_memory", "host"), 1200, 7);
+  writer->finish();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  const std::vector<model::EnergySeries>& energy = timeline->ranks.at(0).run->energy;
+  ASSERT_EQ(energy.size(), 4U);
+  EXPECT_EQ(energy[0].object, "gpu 1");
+  EXPECT_EQ(energy[0].missing, "");
+  EXPECT_DOUBLE_EQ(energy[0].joules, 7000);  // of the readings within the run
+  EXPECT_EQ(energy[0].span.length(), 7000);
+  EXPECT_DOUBLE_EQ(energy[0].step_joules, 4000);
+  EXPECT_EQ(energy[0].step_span.length(), 4000);
+  EXPECT_EQ(energy[1].missing, "the meter began anew during the run");
+  EXPECT_EQ(energy[1].joules, 0);
+  EXPECT_EQ(energy[2].missing, "no permission: root alone");
+  EXPECT_EQ(energy[3].missing, "it was read once only");
+}
+
 TEST_F(Recording, CountsAPauseOnce) {
   const auto writer = create(path());
   writer->put_process({.id = 1, .pid = 42, .parent_pid = 1, .start = 600, .program = "python"});

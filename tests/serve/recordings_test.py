@@ -15,6 +15,9 @@ class Recordings(support.RecordingCase):
         self.assertEqual(page.one("pyrometer_recording_analysis_success", recording="train"), 1)
         self.assertAlmostEqual(sum(page.find("pyrometer_recording_cause_ratio", rank="0")), 1, places=6)
         self.assertAlmostEqual(sum(page.find("pyrometer_recording_cost_usd_per_hour", rank="0")), price, places=6)
+        self.assertGreater(page.one("pyrometer_recording_run_cost_usd"), 0)
+        self.assertTrue(0 < page.one("pyrometer_recording_goodput_ratio") <= 1)
+        self.assertEqual(page.find("pyrometer_recording_mfu_ratio"), [])  # no FLOPs were given
         self.assertGreater(page.one("pyrometer_recording_steps_total"), 10)
         step = page.one("pyrometer_recording_step_seconds")
         self.assertTrue(0.004 < step < 1, step)
@@ -60,6 +63,7 @@ class Recordings(support.RecordingCase):
         page = self.wait_for(lambda p: p.find("pyrometer_recording_info", path=path) and
                              p.find("pyrometer_recording_cause_ratio"), 60)
         self.assertEqual(page.find("pyrometer_recording_cost_usd_per_hour"), [])
+        self.assertEqual(page.find("pyrometer_recording_run_cost_usd"), [])
 
     def test_damaged_files_are_told_of(self):
         runs = self.folder / "runs"
