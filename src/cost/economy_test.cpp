@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "cost/efficiency.h"
 #include "cost/energy.h"
@@ -69,6 +70,31 @@ TEST(Energy, TheCounterCountsAndPolledPowerStandsBeside) {
   EXPECT_FALSE(energy.carbon_kg.has_value());
   EXPECT_FALSE(energy.carbon_missing.empty());
   EXPECT_DOUBLE_EQ(energy.sample_j.value(), energy.step_j.value() / 64);
+}
+
+TEST(Energy, AGpuThatRanksShareAndTheirMachineCountOnce) {
+  Recorded recorded;
+  model::Timeline& timeline = recorded.sample.timeline;
+  auto second = std::make_shared<model::RecordedRun>(*recorded.run);
+  testing::SampleJob other = testing::recorded_job();
+  timeline.ranks.push_back(std::move(other.timeline.ranks[0]));
+  timeline.ranks[1].run = second;
+  timeline.ranks[1].info.rank = 1;
+  recorded.sample.job.ranks.push_back(std::move(other.job.ranks[0]));
+  EXPECT_EQ(recorded.energy().gpus.size(), 1U);
+  EXPECT_DOUBLE_EQ(recorded.energy().cpu_j.value(), 210);
+  for (model::EnergySeries& series : second->energy) {
+    if (series.device >= 0) series.object = "gpu 4";
+  }
+  EXPECT_EQ(recorded.energy().gpus.size(), 2U);
+  EXPECT_DOUBLE_EQ(recorded.energy().gpu_j.value(), 1400);
+  EXPECT_DOUBLE_EQ(recorded.energy().sample_j.value(), recorded.energy().step_j.value() / 128);
+  // One that is not known: the sum is not either.
+  second->energy[0].missing = second->energy[1].missing = "not supported";
+  EXPECT_FALSE(recorded.energy().gpu_j.has_value());
+  EXPECT_FALSE(recorded.energy().step_j.has_value());
+  timeline.ranks[1].info.file = "another machine";
+  EXPECT_DOUBLE_EQ(recorded.energy().cpu_j.value(), 420);
 }
 
 TEST(Energy, CarbonNeedsTheGridAndTakesThePue) {

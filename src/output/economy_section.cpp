@@ -159,12 +159,13 @@ std::string goodput_line(const cost::Goodput& goodput) {
 
 Section economy_section(const Report& report) {
   Section section;
-  if (!is_recording(report)) return section;
+  // Who gives FLOPs for a trace wants to know why there is no MFU.
+  if (!is_recording(report) && !report.assumptions.flops_per_sample) return section;
   const cost::JobEnergy energy = cost::energy_of(report.timeline, report.job, report.assumptions);
   const auto add = [&](std::string line) {
     if (!line.empty()) section.lines.push_back(std::move(line));
   };
-  section.title = "Cost, energy and efficiency of the run";
+  section.title = is_recording(report) ? "Cost, energy and efficiency of the run" : "Efficiency";
   add(money_line(report));
   if (!energy.gpus.empty()) {
     add(gpu_energy_line(energy));

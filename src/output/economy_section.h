@@ -5,7 +5,7 @@
 
 namespace pyrometer::output {
 
-// Empty for traces.
+// Empty for traces, unless FLOPs were given: then it says what is missing besides.
 [[nodiscard]] Section economy_section(const Report& report);
 
 }  // namespace pyrometer::output
