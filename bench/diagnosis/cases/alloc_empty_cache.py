@@ -9,7 +9,6 @@ Truth
   fix: without empty_cache()
 """
 import argparse
-import gc
 import time
 
 import torch
@@ -53,7 +52,6 @@ model = nn.Sequential(*(nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.GELU())
                         for _ in range(LAYERS))).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 x = torch.randn(ROWS, WIDTH, device=device)
-gc.disable()
 meter, running = Meter(args.steps, ROWS), True
 while running:
     with torch.autocast(device.type, torch.bfloat16):
