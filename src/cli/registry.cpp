@@ -10,6 +10,7 @@
 #include "cli/commands/serve.h"
 #include "cli/commands/stat.h"
 #include "cli/commands/top.h"
+#include "cli/commands/try.h"
 
 namespace pyrometer::cli {
 
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
+  commands.push_back(std::make_unique<TryCommand>());
   commands.push_back(std::make_unique<CompareCommand>());
   commands.push_back(std::make_unique<GateCommand>());
   commands.push_back(std::make_unique<TopCommand>());

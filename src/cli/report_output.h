@@ -27,7 +27,7 @@ class ReportOutput {
   [[nodiscard]] std::string conflict() const;
   [[nodiscard]] base::Result<Config> config() const;
   [[nodiscard]] base::Result<cost::Settings> cost(const Config& config) const;
-  [[nodiscard]] bool is_text() const { return format() == "text"; }
+  [[nodiscard]] bool is_json() const { return format() == "json"; }
   [[nodiscard]] bool verbose() const { return verbose_; }
   [[nodiscard]] int top() const { return top_; }
 

@@ -195,7 +195,7 @@ RunSummary summarise(const model::Timeline& timeline, const model::JobAnalysis& 
     if (finding.severity == model::Severity::kInfo) continue;
     out.findings[finding.id] = {finding.title, finding.severity, finding.share_of_time};
   }
-  out.verdict = diagnosis.verdict;
+  out.diagnosis = diagnosis;
   return out;
 }
 

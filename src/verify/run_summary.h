@@ -52,7 +52,7 @@ struct RunSummary {
   std::optional<double> peak_memory;  // bytes, of the device with the most
   std::string why_no_memory;
   std::map<std::string, FindingNote> findings;  // by id, information left out
-  std::string verdict;
+  model::Diagnosis diagnosis;                   // all of it
   std::optional<double> usd_per_gpu_hour;
   std::string why_no_price;  // where one was asked for
   // Of the job first, then of each rank: a fact stands in one or the other.

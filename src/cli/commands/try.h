@@ -1,0 +1,38 @@
+// `pyrometer try -- CMD…`: changes a training without an edit, and measures what that brings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/report_output.h"
+#include "model/overrides.h"
+
+namespace pyrometer::cli {
+
+class TryCommand : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "try"; }
+  [[nodiscard]] std::string_view purpose() const override;
+  [[nodiscard]] std::vector<Example> examples() const override;
+  [[nodiscard]] std::vector<OptionGroup> options() override;
+  [[nodiscard]] bool takes_command_line() const override { return true; }
+  [[nodiscard]] ExitCode run(const Terminal& terminal) override;
+
+ private:
+  [[nodiscard]] OptionGroup trial_options();
+
+  std::vector<std::string> command_;
+  std::vector<model::Override> fixes_;
+  ReportOutput output_;
+  double budget_s_ = 600;
+  double seconds_ = 0;     // of a trial; 0: by the budget
+  double patience_s_ = 0;  // 0: by the length of a trial
+  bool list_ = false;
+  bool allow_numerics_ = false;
+  bool copy_ = false;
+  bool keep_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace pyrometer::cli

@@ -1,0 +1,90 @@
+#include "cli/trial_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pyrometer::cli {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+// Why a run cannot be used; empty where it can.
+std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions& trial,
+                       const recording::TrialRecord& record) {
+  switch (outcome.how) {
+    case TrialEnd::kEnded:
+      break;
+    case TrialEnd::kFailed: {
+      if (outcome.out_of_memory) return "out of memory: " + outcome.last_words;
+      const std::string how =
+          outcome.end.signal != 0
+              ? "ended by signal " + std::to_string(outcome.end.signal)
+              : "failed with exit code " + std::to_string(outcome.end.exit_code);
+      return how + (outcome.last_words.empty() ? "" : ": " + outcome.last_words);
+    }
+    case TrialEnd::kHung:
+      return "hung: no step was made for too long";
+    case TrialEnd::kOutOfTime:
+      return "did not end within the budget";
+    case TrialEnd::kInterrupted:
+      return "interrupted";
+  }
+  for (const std::vector<model::Override>* wanted : {&trial.with, &trial.alternate}) {
+    for (const model::Override& one : *wanted) {
+      const auto status = record.overrides.find(one.id);
+      if (status == record.overrides.end()) {
+        return "not applied: no process that trains with PyTorch loaded the hook";
+      }
+      if (!status->second.starts_with("applied")) return status->second;
+    }
+  }
+  if (!record.loss_not_finite.empty()) {
+    return "the loss is no finite number at " + record.loss_not_finite;
+  }
+  return {};
+}
+
+}  // namespace
+
+milliseconds TrialRunner::left() const {
+  return std::max(milliseconds{0},
+                  duration_cast<milliseconds>(settings_.deadline - steady_clock::now()));
+}
+
+base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) {
+  const std::string base = settings_.scratch + "/" + std::to_string(++number_);
+  TrialRequest request{.command = settings_.command,
+                       .folder = settings_.folder,
+                       .recording = base + ".pyro",
+                       .log = base + ".log",
+                       .most = duration_cast<seconds>(left()) + seconds{1},
+                       .patience = settings_.patience};
+  monitor::TrialOptions rest = trial;
+  rest.with.clear();
+  request.environment = monitor::trial_environment(rest);
+  for (const model::Override& one : trial.with) {
+    request.run_options.emplace_back("--with");
+    request.run_options.push_back(one.id + "=" + one.value);
+  }
+  const base::Result<TrialOutcome> outcome = run_trial(request);
+  if (!outcome) return base::fail(outcome.error());
+  last_ = outcome->took;
+  TrialReading out{.how = outcome->how, .recording = request.recording};
+  base::Result<recording::TrialRecord> record = recording::read_trial(request.recording);
+  if (record) out.record = std::move(*record);
+  out.failure = failure_of(*outcome, trial, out.record);
+  if (out.failure.empty() && !record) out.failure = record.error().to_string();
+  for (const recording::TrialStep& step : out.record.steps) {
+    out.steps.push_back({.length = step.span.length(),
+                         .samples = step.samples,
+                         .variant = step.variant == "on"    ? 1
+                                    : step.variant == "off" ? 0
+                                                            : -1});
+  }
+  return out;
+}
+
+}  // namespace pyrometer::cli

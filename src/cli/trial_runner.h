@@ -1,0 +1,48 @@
+// One trial of a training: its overrides, its recording, what came of it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/recorded_trial.h"
+#include "monitor/trial.h"
+#include "recording/trial_reader.h"
+#include "verify/trial_steps.h"
+
+namespace pyrometer::cli {
+
+struct TrialReading {
+  TrialEnd how = TrialEnd::kEnded;
+  std::string failure;    // why it is of no use, in words; empty: it is
+  std::string recording;  // file
+  recording::TrialRecord record;
+  std::vector<verify::TimedStep> steps;
+};
+
+class TrialRunner {
+ public:
+  struct Settings {
+    std::vector<std::string> command;
+    std::string scratch;  // for recordings and logs
+    std::string folder;   // to run in; empty: the present one
+    std::chrono::seconds patience{0};
+    std::chrono::steady_clock::time_point deadline;
+  };
+  explicit TrialRunner(Settings settings) : settings_(std::move(settings)) {}
+
+  // Errors: the program cannot be started, or a recording cannot be read. That the command fails,
+  // hangs or refuses an override is no error.
+  [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial);
+  // How long the last one took; 0: there was none.
+  [[nodiscard]] std::chrono::milliseconds last() const { return last_; }
+  [[nodiscard]] std::chrono::milliseconds left() const;
+
+ private:
+  Settings settings_;
+  int number_ = 0;
+  std::chrono::milliseconds last_{0};
+};
+
+}  // namespace pyrometer::cli
