@@ -8,6 +8,7 @@
 #include "analysis/what_if.h"
 #include "cli/message.h"
 #include "cli/progress_line.h"
+#include "cost/efficiency.h"
 #include "importers/importer.h"
 
 namespace pyrometer::cli {
@@ -33,6 +34,10 @@ base::Result<verify::RunSummary> load_run(const std::string& path, const LoadOpt
   const cost::JobPrice price = cost::price_of(options.cost, *timeline, job);
   if (price.price) run.usd_per_gpu_hour = price.price->usd_per_gpu_hour;
   run.why_no_price = price.missing;
+  const cost::JobEfficiency efficiency =
+      cost::efficiency_of(*timeline, job, diagnosis, options.cost.assumptions);
+  run.mfu = efficiency.mfu;
+  run.why_no_mfu = efficiency.mfu_missing;
   return run;
 }
 

@@ -274,6 +274,33 @@ Check cost_check(std::span<const RunSummary> candidates, std::span<const Baselin
   return check;
 }
 
+Check mfu_check(std::span<const RunSummary> candidates, double least, double level) {
+  Check check{.name = "MFU", .limit = "at least " + base::format_percent(least)};
+  std::vector<double> values;
+  for (const RunSummary& run : candidates) {
+    if (!run.mfu) {
+      check.reason = run.label + ": " + (run.why_no_mfu.empty() ? "not measured" : run.why_no_mfu);
+      return check;
+    }
+    values.push_back(*run.mfu);
+  }
+  const Interval mean = mean_interval(values, level);
+  check.value = mean.value;
+  check.interval = mean;
+  check.measured = base::format_percent(mean.value);
+  if (mean.known) {
+    check.measured +=
+        " (" + base::format_percent(mean.low) + " to " + base::format_percent(mean.high) + ")";
+  }
+  const double low = mean.known ? mean.low : mean.value;
+  const double high = mean.known ? mean.high : mean.value;
+  check.verdict = low >= least   ? Verdict::kPass
+                  : high < least ? Verdict::kFail
+                                 : Verdict::kInconclusive;
+  if (check.verdict == Verdict::kInconclusive) check.reason = kStraddles;
+  return check;
+}
+
 // The rank where the fact is furthest on the wrong side stands for a run.
 std::optional<double> worst_fact(const RunSummary& run, const Requirement& r, std::string& why) {
   std::optional<double> worst;
@@ -408,6 +435,9 @@ GateResult judge(const Baseline* baseline, std::span<const RunSummary> candidate
   }
   if (limits.max_memory) {
     out.checks.push_back(memory_check(baseline, candidates, {}, limits.max_memory));
+  }
+  if (limits.min_mfu) {
+    out.checks.push_back(mfu_check(candidates, *limits.min_mfu, limits.level));
   }
   for (const Requirement& requirement : limits.requirements) {
     out.checks.push_back(requirement_check(candidates, requirement, limits.level));

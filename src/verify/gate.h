@@ -37,6 +37,7 @@ struct Limits {
   std::optional<double> max_memory_growth;  // share; needs a baseline
   std::optional<double> max_memory;         // bytes
   std::optional<double> max_cost;           // USD for 1000 steps of all GPUs; needs a price
+  std::optional<double> min_mfu;            // share
   std::vector<Requirement> requirements;
   // Of the intervals. Who looks several times, until something is decided, has to ask for more.
   double level = 0.95;

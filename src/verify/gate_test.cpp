@@ -76,6 +76,18 @@ TEST(Gate, AbsentIsAnError) {
   EXPECT_EQ(judge(&other, elsewhere, {.max_slowdown = 1}).verdict, Verdict::kError);
 }
 
+TEST(Gate, MfuThatIsNotKnownIsAnError) {
+  std::vector<RunSummary> runs = {run(20, 1)};
+  runs[0].why_no_mfu = "the FLOPs of a sample are not known";
+  const auto result = [&] { return judge(nullptr, runs, {.min_mfu = 0.4}); };
+  EXPECT_EQ(result().verdict, Verdict::kError);
+  EXPECT_NE(result().checks[0].reason.find("FLOPs"), std::string::npos);
+  runs[0].mfu = 0.45;
+  EXPECT_EQ(result().verdict, Verdict::kPass);
+  runs[0].mfu = 0.35;
+  EXPECT_EQ(result().verdict, Verdict::kFail);
+}
+
 TEST(Gate, RequirementsHoldOnTheWorstRank) {
   std::vector<RunSummary> runs = {run(20, 1)};
   runs[0].facts.resize(3);

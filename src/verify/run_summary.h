@@ -53,6 +53,8 @@ struct RunSummary {
   std::string why_no_memory;
   std::map<std::string, FindingNote> findings;  // by id, information left out
   model::Diagnosis diagnosis;                   // all of it
+  std::optional<double> mfu;                    // 0–1
+  std::string why_no_mfu;
   std::optional<double> usd_per_gpu_hour;
   std::string why_no_price;  // where one was asked for
   // Of the job first, then of each rank: a fact stands in one or the other.

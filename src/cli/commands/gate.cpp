@@ -117,6 +117,10 @@ OptionGroup GateCommand::limit_options() {
                             .value = "SHARE",
                             .help = "peak memory against the baseline: 5%",
                             .set = set_share(limits_.max_memory_growth)});
+  limits.options.push_back({.long_name = "min-mfu",
+                            .value = "SHARE",
+                            .help = "model FLOPs utilization: 40%; an error where it is not known",
+                            .set = set_share(limits_.min_mfu)});
   limits.options.push_back({.long_name = "require",
                             .value = "FACT",
                             .help =
@@ -153,14 +157,14 @@ bool GateCommand::needs_baseline() const {
 
 std::string GateCommand::conflict() const {
   if (std::string wrong = output_.conflict(); !wrong.empty()) return wrong;
-  const bool any =
-      needs_baseline() || limits_.max_cost || limits_.max_memory || !limits_.requirements.empty();
+  const bool any = needs_baseline() || limits_.min_mfu || limits_.max_cost || limits_.max_memory ||
+                   !limits_.requirements.empty();
   if (paths_.empty() == command_.empty()) return "give either runs or, after --, a command";
   if (save_ && baseline_.empty()) return "--save needs --baseline FILE to write to";
   if (save_ && any) return "--save judges nothing: leave the limits out";
   if (!save_ && !any) {
-    return "no limit is given: --max-slowdown, --max-cost, --max-memory, --max-memory-growth or "
-           "--require";
+    return "no limit is given: --max-slowdown, --max-cost, --max-memory, --max-memory-growth, "
+           "--min-mfu or --require";
   }
   if (needs_baseline() && baseline_.empty()) {
     return "--max-slowdown and --max-memory-growth need --baseline FILE";
