@@ -166,6 +166,7 @@ check(model._compiled_call_impl is None and not config.suppress_errors)
 
     def test_fused(self):
         self.check("""
+sys.modules["torch.optim.optimizer"]._default_to_fused_or_foreach = None
 nn.Parameter.is_cuda = property(lambda self: True)
 model = nn.Linear(2, 2)
 optimizer = torch.optim.Adam(model.parameters(), fused=False)

@@ -9,7 +9,7 @@ class BatchSize(Override):
     def install(self, torch, finder):
         self.data = torch.utils.data
         self.made = weakref.WeakSet()  # our batch samplers
-        self.sizes = {}  # id of a dataset: (weakref or None, samples per batch that we chose)
+        self.sizes = weakref.WeakKeyDictionary()  # by dataset
         self.done = {}
 
         def make(original):
@@ -46,7 +46,7 @@ class BatchSize(Override):
         before = own["batch_size"]
         size = self.size(before)
         dataset = loader.dataset
-        if self.sizes.get(id(dataset)) == before:
+        if before in self.sizes_of(dataset):
             return  # a library has made the loader anew from what it read
         if size == before:
             raise Refused("batches have %d samples already" % size)
@@ -59,10 +59,17 @@ class BatchSize(Override):
         ours = data.BatchSampler(sampler, size, batches.drop_last)
         own.update(batch_size=size, batch_sampler=ours)
         self.made.add(ours)
-        self.sizes[id(dataset)] = size
+        self.sizes_of(dataset).add(size)
         text = "batch_size %d -> %d" % (before, size)
         self.done[text] = self.done.get(text, 0) + 1
         self.applied("; ".join("%s (%d of the loaders)" % item for item in self.done.items()))
+
+    def sizes_of(self, dataset):
+        """Samples per batch that we chose for loaders of this dataset."""
+        try:
+            return self.sizes.setdefault(dataset, set())
+        except TypeError:
+            return set()  # it cannot be told from others
 
     def size(self, before):
         if self.value.startswith("x"):

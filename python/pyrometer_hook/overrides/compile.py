@@ -10,13 +10,10 @@ class Compile(models.AfterFirstStep):
     def install(self, torch, finder):
         if not hasattr(torch.nn.Module, "compile") or not hasattr(torch, "compile"):
             raise Refused("this torch has no Module.compile (2.2 and later have)")
-        self.compiled = []  # [(module, its compiled call)]
+        self.compiled = models.Things()  # modules, with their compiled call
         self.theirs = None  # dynamo's suppress_errors
         super().install(torch, finder)
         steps.at_boundary.append(self.guarded(self.watch))
-
-    def taken(self):
-        return self.compiled
 
     def look_at(self, module):
         if type(module).__name__ == "OptimizedModule" or getattr(
@@ -29,7 +26,7 @@ class Compile(models.AfterFirstStep):
             raise Refused("CUDA graphs need a model on a GPU")
         self.keep_errors()
         module.compile(mode=None if self.value == "default" else self.value)
-        self.compiled.append((module, module._compiled_call_impl))
+        self.compiled.add(module, module._compiled_call_impl)
         if self.on:
             self.told()
         else:
@@ -51,19 +48,19 @@ class Compile(models.AfterFirstStep):
         """Says so where nothing was compiled after all."""
         utils = sys.modules.get("torch._dynamo.utils")
         frames = utils.counters.get("frames", {}) if utils is not None else {}
-        if self.on and self.compiled and frames.get("total", 0) and not frames.get("ok", 0):
-            raise Refused("nothing of %s could be compiled"
-                          % type(self.compiled[0][0]).__name__)
+        if self.on and self.is_taken and frames.get("total", 0) and not frames.get("ok", 0):
+            names = sorted({type(module).__name__ for module, _ in self.compiled})
+            raise Refused("nothing of %s could be compiled" % ", ".join(names))
 
     def switched(self):
         for module, call in self.compiled:
             module._compiled_call_impl = call if self.on else None
-        if self.on and self.compiled:
+        if self.on and self.is_taken:
             self.told()
 
     def undo(self):
         super().undo()
-        compiled, self.compiled = getattr(self, "compiled", []), []
+        compiled, self.compiled = getattr(self, "compiled", ()), models.Things()
         for module, _ in compiled:
             module._compiled_call_impl = None
         if getattr(self, "theirs", None) is not None:

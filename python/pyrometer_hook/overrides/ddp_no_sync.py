@@ -1,4 +1,6 @@
 """ddp.no_sync: gradients reduced once per optimizer step, not in each backward."""
+import weakref
+
 from ..patching import Patches
 from ..runtime import rt
 from ..steps import steps
@@ -13,7 +15,7 @@ class NoSync(ForwardOverride):
     what = "DistributedDataParallel"
     is_proven = True
     counts = True
-    module = None
+    _module = None  # weakref
 
     def install(self, torch, finder):
         if not torch.distributed.is_available():
@@ -41,10 +43,14 @@ class NoSync(ForwardOverride):
         if state is None:
             raise Refused("optimizer steps are not seen")
         self.backward_patches.wrap(self.torch.autograd, "backward", self.wrap_backward)
-        self.module = module
+        self._module = weakref.ref(module)
         self.begin = state.begin
         state.begin = self.before_step
         self.waiting("to learn how many batches a step has")
+
+    @property
+    def module(self):
+        return self._module() if self._module is not None else None
 
     # -- counting --------------------------------------------------------------------------------
 
@@ -96,7 +102,9 @@ class NoSync(ForwardOverride):
 
     def after_backward(self):
         self.backwards += 1
-        self.unsynced = bool(self.batches) and not self.module.require_backward_grad_sync
+        module = self.module
+        self.unsynced = bool(self.batches and module is not None
+                             and not module.require_backward_grad_sync)
 
     def before_step(self, optimizer):
         # Also once it is off: gradients may wait that were not reduced.
@@ -112,6 +120,8 @@ class NoSync(ForwardOverride):
         distributed = self.torch.distributed
         self.unsynced = False
         module = self.module
+        if module is None:
+            return
         module.require_backward_grad_sync = True
         group = module.process_group
         size = distributed.get_world_size(group)

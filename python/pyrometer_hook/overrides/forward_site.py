@@ -111,19 +111,11 @@ class ForwardOverride(models.AfterFirstStep):
     is_proven = False
     counts = False  # around() is wanted also while it is not on
 
-    def install(self, torch, finder):
-        self.covered = 0
-        super().install(torch, finder)
-
     def cover(self, module):
         forward = site(self.torch)
         forward.cover(module)
         if self not in forward.overrides:
             forward.overrides.append(self)
-        self.covered += 1
-
-    def taken(self):
-        return self.covered
 
     def undo(self):
         super().undo()

@@ -6,7 +6,7 @@ from .override import Refused
 
 class ChannelsLast(ForwardOverride):
     def install(self, torch, finder):
-        self.converted = []
+        self.converted = models.Things()
         super().install(torch, finder)
 
     def look_at(self, module):
@@ -21,15 +21,15 @@ class ChannelsLast(ForwardOverride):
         if all(weight.is_contiguous(memory_format=torch.channels_last) for weight in weights):
             raise Refused("it is in channels_last already")
         self.cover(module)
-        self.converted.append(module)
+        self.converted.add(module)
         if self.on:
             self.switched()
 
     def switched(self):
-        for module in self.converted:
+        for module, _ in self.converted:
             self.convert(module, self.torch.channels_last if self.on
                          else self.torch.contiguous_format)
-        if self.on and self.converted:
+        if self.on and any(True for _ in self.converted):
             self.applied("weights and images in channels_last")
 
     def convert(self, module, layout):
@@ -58,8 +58,8 @@ class ChannelsLast(ForwardOverride):
 
     def undo(self):
         super().undo()
-        converted, self.converted = getattr(self, "converted", []), []
-        for module in converted:
+        converted, self.converted = getattr(self, "converted", ()), models.Things()
+        for module, _ in converted:
             self.convert(module, self.torch.contiguous_format)
 
 

@@ -1,4 +1,6 @@
 """The outermost modules and the optimizers, once a step is over."""
+import weakref
+
 from ..runtime import rt
 from ..steps import steps
 from .override import Override, Refused
@@ -17,16 +19,39 @@ def is_parallel(module):
     return name == "DistributedDataParallel" or name.startswith(("FSDP", "FullyShardedDataParallel"))
 
 
+class Things:
+    """Things and what goes with each, none of them kept alive."""
+
+    def __init__(self):
+        self._entries = []  # (weakref, value)
+
+    def add(self, thing, value=None):
+        self._entries = [entry for entry in self._entries if entry[0]() is not None]
+        self._entries.append((weakref.ref(thing), value))
+
+    def __contains__(self, thing):
+        return any(ref() is thing for ref, _ in self._entries)
+
+    def __iter__(self):
+        """(thing, value) of those that live."""
+        for ref, value in list(self._entries):
+            thing = ref()
+            if thing is not None:
+                yield thing, value
+
+
 class AfterFirstStep(Override):
     """Overrides that take hold of modules or optimizers when the first step is over, and of those
     that come later. Subclasses have look_at(thing) for each new one, which may raise Refused, and
     things(), and name what they are in `what`."""
 
     what = "module with parameters"
+    has_known = False
+    is_taken = False  # it has an effect on something
 
     def install(self, torch, finder):
         self.torch = torch
-        self.known = []  # things that look_at was called with; they live as long as the program
+        self.known = Things()  # that look_at was called with
         self.refusals = []
         self.waiting("for the first step")
         self.after_first_step(self.look)
@@ -37,23 +62,21 @@ class AfterFirstStep(Override):
 
     def look(self, time=0):
         for thing in self.things():
-            if any(thing is other for other in self.known):
+            if thing in self.known:
                 continue
-            self.known.append(thing)
+            self.known.add(thing)
+            self.has_known = True
             try:
                 self.look_at(thing)
+                self.is_taken = True
             except Refused as refused:
                 self.refusals.append("%s: %s" % (type(thing).__name__, refused))
-        if not self.known:
+        if not self.has_known:
             if steps.index == 0:
                 return
             raise Refused("no %s was found" % self.what)
-        if not self.taken():
+        if not self.is_taken:
             self.cannot("; ".join(dict.fromkeys(self.refusals)))
-
-    def taken(self):
-        """Whether it has an effect on anything."""
-        raise NotImplementedError
 
     def look_at(self, thing):
         raise NotImplementedError

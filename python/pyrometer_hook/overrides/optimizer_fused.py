@@ -1,4 +1,6 @@
 """optimizer.fused: all parameters updated in one kernel."""
+import sys
+
 from .optimizer_kind import OptimizerKind, need_key
 from .override import Refused
 
@@ -9,6 +11,8 @@ class Fused(OptimizerKind):
 
     def wanted(self, group):
         need_key(group, "fused")
+        if not hasattr(sys.modules["torch.optim.optimizer"], "_default_to_fused_or_foreach"):
+            raise Refused("the fused form of torch 1 makes up its mind when the optimizer is made")
         if group["fused"]:
             raise Refused("it is fused already")
         if group.get("differentiable"):

@@ -7,14 +7,11 @@ class OptimizerKind(models.AfterFirstStep):
     what = "optimizer"
 
     def install(self, torch, finder):
-        self.changed = []  # [(optimizer, [the group's own values])]
+        self.changed = models.Things()  # optimizers, with [the group's own values]
         super().install(torch, finder)
 
     def things(self):
         return models.optimizers()
-
-    def taken(self):
-        return self.changed
 
     def wanted(self, group):
         """{key: value} for a group. May raise Refused."""
@@ -28,7 +25,7 @@ class OptimizerKind(models.AfterFirstStep):
             self.wanted(group)
         theirs = [{key: group[key] for key in self.wanted(group)}
                   for group in optimizer.param_groups]
-        self.changed.append((optimizer, theirs))
+        self.changed.add(optimizer, theirs)
         if self.on:
             self.put(optimizer, theirs, True)
             self.told()
@@ -45,12 +42,12 @@ class OptimizerKind(models.AfterFirstStep):
     def switched(self):
         for optimizer, theirs in self.changed:
             self.put(optimizer, theirs, self.on)
-        if self.on and self.changed:
+        if self.on and self.is_taken:
             self.told()
 
     def undo(self):
         super().undo()
-        changed, self.changed = getattr(self, "changed", []), []
+        changed, self.changed = getattr(self, "changed", ()), models.Things()
         for optimizer, theirs in changed:
             self.put(optimizer, theirs, False)
 

@@ -35,7 +35,7 @@ class Autocast(ForwardOverride):
         self.applied("forward under autocast(%s), results in FP32" % self.value)
 
     def switched(self):
-        if self.on and self.covered:
+        if self.on and self.is_taken:
             self.told()
 
     def around(self, module, call, args, kwargs):
