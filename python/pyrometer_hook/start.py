@@ -7,6 +7,7 @@ from . import (
     checkpoint,
     compile_events,
     environment,
+    flops,
     gc_pauses,
     loader,
     memory,
@@ -36,6 +37,7 @@ PARTS = (
     ("memory", memory.install),
     ("sampler", sampler.install),
     ("sync", sync_calls.install),
+    ("flops", flops.install),
 )
 
 

@@ -20,6 +20,7 @@ class Steps:
         self.index = 0
         self.start = 0  # ns; the present step's start, 0: none yet
         self.samples = 0  # in the present step
+        self.last_samples = -1  # in the step that ended last, -1: unknown
         self.total_batches = 0  # of all loaders, since the start
         self.pending = 0  # samples of the last batch, not yet known to be trained on
         self.evaluated = False  # that batch was seen under no_grad
@@ -63,8 +64,8 @@ class Steps:
         if marker is not None and marker() is optimizer and not self.in_validation:
             # The usual case, without a call more than needed.
             self.evaluated = False
-            samples = self.samples + self.pending
-            rt.emit(lib.STEP, flags, 0, self.start, end, self.index, samples or -1)
+            samples = self.last_samples = self.samples + self.pending or -1
+            rt.emit(lib.STEP, flags, 0, self.start, end, self.index, samples)
             self.index += 1
             self.start = end
             self.samples = self.pending = 0
@@ -163,10 +164,14 @@ class Steps:
         """Calls `at_boundary` when the monitor's wishes are next looked at."""
         self._bits = -1
 
+    def look_next(self):
+        """Calls `at_boundary` when the next step ends."""
+        self._due = self._slow_due = 0
+
     def _emit(self, end, flags):
         start = self.start
         if start and end > start:
-            samples = self.samples or -1
+            samples = self.last_samples = self.samples or -1
             rt.emit(lib.STEP, flags, 0, start, end, self.index, samples)
             self.index += 1
         self.start = end

@@ -14,7 +14,7 @@ _SHORTEST_NS = 2000
 _MOST = 2000  # records in one window
 
 
-def _compiles():
+def torch_compiles():
     """Whether torch.compile has been at work: it looks at what it traces, such as Tensor.item."""
     counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
     return bool(counters) and bool(counters.get("frames"))
@@ -29,7 +29,7 @@ class _Window:
 
     def boundary(self, time):
         wanted = bool(rt.control_bits & lib.SYNC_WINDOW)
-        if wanted and not self.open and _compiles():
+        if wanted and not self.open and torch_compiles():
             rt.part_off[_PART]()
             rt.off(_PART, "torch.compile is used, which might compile anew for wrapped methods")
             return

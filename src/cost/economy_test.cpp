@@ -172,6 +172,19 @@ TEST(Efficiency, FlopsAreSaidOrMissing) {
   EXPECT_EQ(recorded.efficiency(said).flops_source, "said");
 }
 
+TEST(Efficiency, CountedFlopsGoBeforeSaidOnes) {
+  Recorded recorded;
+  recorded.run->info["flops.step"] = "640000000000";
+  recorded.run->info["flops.samples"] = "64";
+  const Assumptions said{.flops_per_sample = 2e10, .flops_source = "said"};
+  EXPECT_DOUBLE_EQ(recorded.efficiency(said).flops_per_sample.value(), 1e10);
+  EXPECT_EQ(recorded.efficiency(said).flops_source, "counted on one step of the run");
+  recorded.run->info["flops.step"] = "nan";
+  EXPECT_DOUBLE_EQ(recorded.efficiency(said).flops_per_sample.value(), 2e10);
+  recorded.run->info = {{"flops.missing", "torch.compile is used"}};
+  EXPECT_NE(recorded.efficiency().mfu_missing.find("torch.compile is used"), std::string::npos);
+}
+
 TEST(Efficiency, MoreThanThePeakIsFlagged) {
   EXPECT_TRUE(Recorded().efficiency({.flops_per_sample = 1e13}).impossible);
 }

@@ -20,6 +20,9 @@ void CaptureLog::disturb_until(model::TimeNs end) {
   if (!disturbed_.empty()) disturbed_.back().end = end;
 }
 
+// Before the others: the last one may still be open.
+void CaptureLog::disturb(model::Interval span) { disturbed_.insert(disturbed_.begin(), span); }
+
 bool CaptureLog::is_disturbed(model::Interval span) const {
   return std::any_of(disturbed_.begin(), disturbed_.end(), [span](const model::Interval& one) {
     return one.start < span.end && span.start < one.end;

@@ -19,6 +19,8 @@ class CaptureLog {
   // stands for the program. From `start` on, until the end is known.
   void disturb(model::TimeNs start);
   void disturb_until(model::TimeNs end);
+  // Over already, as was told afterwards.
+  void disturb(model::Interval span);
 
   // Watched from start to end of the span and not disturbed, as far as reported by now.
   [[nodiscard]] bool covers(model::Interval span) const;

@@ -38,5 +38,19 @@ TEST(CaptureLog, NothingThatIsDisturbedStandsForTheProgram) {
   EXPECT_TRUE(log.covers({150, 160})) << "forgotten";
 }
 
+TEST(CaptureLog, ATimeToldAfterwardsLeavesAnOpenWindowOpen) {
+  CaptureLog log;
+  log.add(0, true, CaptureReason::kStarted);
+  log.disturb(500);
+  log.disturb({100, 200});
+  EXPECT_FALSE(log.covers({150, 160}));
+  EXPECT_TRUE(log.changes_in({50, 101}));
+  EXPECT_FALSE(log.changes_in({200, 300}));
+  log.disturb_until(600);
+  EXPECT_TRUE(log.changes_in({550, 560}));
+  EXPECT_FALSE(log.changes_in({600, 700}));
+  EXPECT_TRUE(log.changes_in({190, 210}));
+}
+
 }  // namespace
 }  // namespace pyrometer::monitor

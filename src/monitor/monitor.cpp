@@ -77,6 +77,7 @@ std::vector<std::string> child_environment(const MonitorOptions& options,
           "the GPU timeline is not recorded. Unset it to have one");
     }
   }
+  if (options.count_flops) set.emplace_back("PYROMETER_COUNT_FLOPS=1");
   if (!options.hook_folder.empty()) {
     const char* other = variable("PYTHONPATH");
     set.push_back("PYTHONPATH=" + options.hook_folder + (other != nullptr ? ":" : "") +

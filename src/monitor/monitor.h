@@ -20,6 +20,7 @@ struct MonitorOptions {
   std::string library;      // libpyrometer_inject.so; empty: no GPU timeline
   std::string hook_folder;  // of the Python hook's sitecustomize.py; empty: no hook
   bool record_arguments = false;
+  bool count_flops = false;  // of one step, by the hook
   RecorderOptions recorder;
   TrialOptions trial;
   StatusLine::Place status = StatusLine::Place::kNowhere;

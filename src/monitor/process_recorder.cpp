@@ -235,6 +235,10 @@ void ProcessRecorder::on_range(std::uint32_t thread, const ring::RangeBody& rang
   const auto kind = static_cast<std::size_t>(range.kind);
   row.type = kind < recording::kRangeTypes ? static_cast<RangeType>(kind) : RangeType::kUser;
   row.flags = range.flags;
+  // The hook counted the FLOPs of this time, from Python: it was no time like others.
+  if (row.type == RangeType::kProfiler && writer_.names().text(row.name) == "flops") {
+    capture_.disturb(model::Interval{row.start, row.end});
+  }
   note_region(row);
   segmenter_.add_range(row);
 }

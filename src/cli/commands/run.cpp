@@ -142,6 +142,11 @@ std::vector<OptionGroup> RunCommand::options() {
                                        "measure what watching costs",
                                .set = set_true(measure_overhead_),
                                .tier = Tier::kAdvanced});
+  recording.options.push_back(
+      {.long_name = "count-flops",
+       .help = "count the FLOPs of one step, for MFU: that step runs slower",
+       .set = set_true(count_flops_),
+       .tier = Tier::kAdvanced});
   recording.options.push_back({.long_name = "no-hook",
                                .help = "do not load the Python hook",
                                .set = set_true(no_hook_),
@@ -168,6 +173,7 @@ monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) co
   if (!no_gpu_) options.library = installed_file("libpyrometer_inject.so");
   if (!no_hook_) options.hook_folder = installed_file("hook/site");
   options.record_arguments = record_arguments_;
+  options.count_flops = count_flops_;
   options.trial.with = with_;
   constexpr double kPercent = 100;
   options.recorder.overhead_budget = overhead_percent_ / kPercent;

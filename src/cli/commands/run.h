@@ -38,6 +38,7 @@ class RunCommand : public Command {
   bool record_arguments_ = false;
   bool measure_overhead_ = false;
   bool no_hook_ = false;
+  bool count_flops_ = false;
   bool no_gpu_ = false;
 };
 
