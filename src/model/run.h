@@ -63,12 +63,42 @@ struct OverheadEstimate {
   DurationNs monitor_cpu = 0;  // CPU time of the monitor, whole run
 };
 
+struct CounterPoint {
+  TimeNs time = 0;
+  double value = 0;
+};
+
+// A number of the machine or of a process over the whole run.
 struct CounterSummary {
   std::string name;
   std::string unit;
-  std::string object;  // "gpu 0", "host", "process 123", …
+  std::string object;  // "gpu 0", "host", "process 123", …; "process": told by the process itself
   std::int64_t count = 0;
   double first = 0, last = 0, min = 0, max = 0, mean = 0;
+  // Readings by time: all of them, or every 2nd, 4th … of long series, and the last; at most
+  // kMostCounterPoints.
+  std::vector<CounterPoint> points;
+};
+
+inline constexpr std::size_t kMostCounterPoints = 512;
+
+// A text of the machine, such as a governor's name, or the reason why a number is not known, each
+// from the moment on at which it changed.
+struct CounterText {
+  std::string name;
+  std::string object;
+  struct Change {
+    TimeNs time = 0;
+    bool is_reason = false;  // why there is no value, not a value
+    std::string text;
+  };
+  std::vector<Change> changes;  // by time, at most kMostCounterPoints, the latest
+};
+
+// A GPU as the process sees it.
+struct UsedDevice {
+  std::int32_t ordinal = 0;
+  std::string uuid;  // "" where it is not known
 };
 
 // What one meter of energy showed during the run. Missing is not zero: either `missing` says why
@@ -94,7 +124,10 @@ struct RecordedRun {
   std::vector<RegionTotal> regions;
   std::vector<CaptureSpan> capture;
   std::map<std::string, std::string> info;  // of the process: "torch.version" …
-  std::vector<CounterSummary> counters;
+  std::int32_t pid = 0;                     // of the process, 0: not known
+  std::vector<UsedDevice> devices;          // by ordinal
+  std::vector<CounterSummary> counters;     // by object and name
+  std::vector<CounterText> texts;           // by object and name
   std::vector<std::pair<std::string, std::int64_t>> host_lines;  // "file:line function", samples
   std::vector<BlockingLine> blocking_lines;                      // longest in sum first
   std::vector<EnergySeries> energy;  // of the GPUs that the process used, and of the machine

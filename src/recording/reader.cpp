@@ -180,6 +180,9 @@ Result<Recorded> read_process(Database& database, const NameTable& names, Proces
   auto run = read_run(database, names, out.process, out.devices, damage);
   if (!run) return base::fail(run.error());
   out.run = std::make_shared<model::RecordedRun>(std::move(*run));
+  for (const DeviceRow& device : out.devices) {
+    out.run->devices.push_back({device.ordinal, device.uuid});
+  }
   return out;
 }
 

@@ -137,6 +137,47 @@ TEST_F(Recording, GivesBackWhatWasWritten) {
   EXPECT_TRUE(rank.stats.lost_data());
 }
 
+// The ends, the extremes and the mean are exact however long a series is; its points are thinned.
+TEST_F(Recording, GivesCountersInBoundedSize) {
+  const auto writer = create(path());
+  fill(*writer);
+  const std::int64_t busy = writer->add_metric("host.cpu_busy", "fraction", "host");
+  constexpr int kReadings = 5000;
+  for (int i = 0; i < kReadings; ++i) writer->add_sample(busy, 1000 + i, i == 777 ? 9 : i % 2);
+  const std::int64_t few = writer->add_metric("gpu.util", "fraction", "gpu 0");
+  writer->add_sample(few, 1001, 0.5);
+  writer->add_sample(few, 1002, 0.25);
+  writer->add_counter(1, writer->names().intern("memory.allocated_bytes"), 1100, 42);
+  const std::int64_t governor = writer->add_metric("host.cpu_governor", "", "host");
+  writer->add_missing(governor, 1000, "= powersave");
+  writer->add_missing(governor, 1500, "not supported");
+  writer->finish();
+  const auto timeline = read_recording(path());
+  ASSERT_TRUE(timeline.has_value()) << timeline.error().to_string();
+  const model::RecordedRun& run = *timeline->ranks.front().run;
+  EXPECT_EQ(run.pid, 42);
+  ASSERT_EQ(run.devices.size(), 1U);
+  ASSERT_EQ(run.counters.size(), 3U);
+  EXPECT_EQ(run.counters[0].object, "process");
+  EXPECT_EQ(run.counters[0].points.size(), 1U);
+  EXPECT_EQ(run.counters[1].points.size(), 2U);
+  const model::CounterSummary& all = run.counters[2];
+  EXPECT_EQ(all.name, "host.cpu_busy");
+  EXPECT_EQ(all.count, kReadings);
+  EXPECT_EQ(all.max, 9);
+  EXPECT_EQ(all.first, 0);
+  EXPECT_EQ(all.last, 1);
+  EXPECT_LE(all.points.size(), model::kMostCounterPoints);
+  EXPECT_GE(all.points.size(), model::kMostCounterPoints / 2);
+  EXPECT_EQ(all.points.front().time, 1000);
+  EXPECT_EQ(all.points.back().time, 1000 + kReadings - 1);
+  ASSERT_EQ(run.texts.size(), 1U);
+  ASSERT_EQ(run.texts[0].changes.size(), 2U);
+  EXPECT_EQ(run.texts[0].changes[0].text, "powersave");
+  EXPECT_FALSE(run.texts[0].changes[0].is_reason);
+  EXPECT_TRUE(run.texts[0].changes[1].is_reason);
+}
+
 // A long pause is kept as such and, with all else, of the window that it lies in.
 // Two GPUs of a machine, of which the process uses the second; its counter, read now and then.
 TEST_F(Recording, AddsUpTheEnergyOfItsOwnGpu) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "recording/clipped.h"
+#include "recording/counter_reader.h"
 #include "recording/energy_reader.h"
 #include "recording/schema.h"
 
@@ -201,48 +202,6 @@ Result<void> read_overhead(Database& database, std::int64_t process, RecordedRun
   return {};
 }
 
-void summarise(Statement& s, std::vector<model::CounterSummary>& out) {
-  model::CounterSummary row;
-  row.name = std::string(s.text(0));
-  row.unit = std::string(s.text(1));
-  row.object = std::string(s.text(2));
-  row.count = s.integer(3);
-  row.first = s.real(4);
-  row.last = s.real(5);
-  row.min = s.real(6);
-  row.max = s.real(7);
-  row.mean = s.real(8);
-  out.push_back(std::move(row));
-}
-
-Result<void> read_counters(Database& database, std::int64_t process, RecordedRun& run,
-                           Damage& damage) {
-  auto own = database.prepare(
-      "SELECT n.text, '', 'process', count(*), "
-      "(SELECT value FROM counter f WHERE f.process = c.process AND f.name = c.name "
-      " ORDER BY time_ns LIMIT 1), "
-      "(SELECT value FROM counter l WHERE l.process = c.process AND l.name = c.name "
-      " ORDER BY time_ns DESC LIMIT 1), min(value), max(value), avg(value) "
-      "FROM counter c JOIN name n ON n.id = c.name WHERE c.process = ? GROUP BY c.name "
-      "ORDER BY n.text");
-  if (!own) return base::fail(own.error());
-  own->bind(process);
-  while (own->step()) summarise(*own, run.counters);
-  if (own->failed()) damage.table(database, "counter", "counters are missing");
-  auto common = database.prepare(
-      "SELECT m.name, m.unit, m.object, count(value), "
-      "(SELECT value FROM sample f WHERE f.metric = m.id AND value NOT NULL "
-      " ORDER BY time_ns LIMIT 1), "
-      "(SELECT value FROM sample l WHERE l.metric = m.id AND value NOT NULL "
-      " ORDER BY time_ns DESC LIMIT 1), min(value), max(value), avg(value) "
-      "FROM sample s JOIN metric m ON m.id = s.metric WHERE value NOT NULL GROUP BY m.id "
-      "ORDER BY m.object, m.name");
-  if (!common) return base::fail(common.error());
-  while (common->step()) summarise(*common, run.counters);
-  if (common->failed()) damage.table(database, "sample", "metrics are missing");
-  return {};
-}
-
 std::int64_t number(std::string_view text, std::int64_t fallback) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -298,7 +257,8 @@ Result<RecordedRun> read_run(Database& database, const NameTable& names, const P
     return base::fail(ok.error());
   if (auto ok = read_overhead(database, process.id, run, damage); !ok)
     return base::fail(ok.error());
-  if (auto ok = read_counters(database, process.id, run, damage); !ok)
+  run.pid = process.pid;
+  if (auto ok = read_counters(database, names, process.id, run, damage); !ok)
     return base::fail(ok.error());
   if (auto ok = read_energy(database, devices, run, damage); !ok) return base::fail(ok.error());
   return run;
