@@ -12,6 +12,7 @@ pyrometer_test(test_passes
     src/analysis/patterns_test.cpp
     src/analysis/pauses_test.cpp
     src/analysis/input_waits_test.cpp
+    src/analysis/run_counters_test.cpp
     src/analysis/statistics_test.cpp
     src/analysis/steps_test.cpp
     src/analysis/syncs_test.cpp

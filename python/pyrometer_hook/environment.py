@@ -85,6 +85,8 @@ class _Environment:
 
     def _flags(self):
         torch = self.torch
+        rt.info("python.trace", _is_traced(sys.gettrace(), (0, 1)))
+        rt.info("python.profile", _is_traced(sys.getprofile(), (2,)))
         rt.info("torch.threads", torch.get_num_threads())
         rt.info("autograd.anomaly", torch.is_anomaly_enabled())
         cudnn = torch.backends.cudnn
@@ -152,6 +154,15 @@ class _Environment:
         rt.info("distributed.rank", distributed.get_rank())
         rt.info("distributed.world_size", distributed.get_world_size())
         rt.info("distributed.backend", distributed.get_backend())
+
+
+def _is_traced(function, tools):
+    """Of the thread that trains; sys.monitoring (3.12+) has such tools by number, for all."""
+    if function is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(
+        monitoring.get_tool(tool) is not None for tool in tools)
 
 
 def _has(object_, name):

@@ -26,6 +26,8 @@ class _Open:
         self.phase = lib.PHASE_HOST
         self.ignored = 0
         self.finished = 0  # steps so far, to tell a skipped one
+        self.skipped = 0  # updates that GradScaler left out
+        self.scaled = False  # a GradScaler was used
         self.optimizers = weakref.WeakSet()
 
     def begin(self, optimizer):
@@ -137,6 +139,9 @@ def _wrap_scaler_step(state):
             if not rt.on:
                 return original(self, optimizer, *args, **kwargs)
             finished = state.finished
+            if not state.scaled:
+                state.scaled = True
+                rt.info("amp.grad_scaler", True)
             start = now()
             try:
                 result = original(self, optimizer, *args, **kwargs)
@@ -146,6 +151,8 @@ def _wrap_scaler_step(state):
             try:
                 if state.finished == finished and not state.current:
                     end = now()
+                    state.skipped += 1
+                    rt.counter("amp.skipped_updates", state.skipped, end)
                     rt.emit(lib.OPTIMIZER, lib.SKIPPED, _class_name(optimizer), start, end)
                     steps.optimizer_stepped(optimizer, end, lib.SKIPPED)
             except Exception:

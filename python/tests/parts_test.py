@@ -116,6 +116,17 @@ assert prof.key_averages()
         self.assertEqual(records.calls, ["attach", "yield"])
         self.assertIn("yielded", records.infos["hook.profiler"])
 
+    def test_tracers(self):
+        program = SMALL + """
+step(3); time.sleep(1.1); step(3)
+sys.settrace(lambda *_: None); sys.setprofile(lambda *_: None)
+time.sleep(1.1); step(3)
+"""
+        lines = self.run_program(program).records.lines
+        for key in ("python.trace", "python.profile"):
+            self.assertEqual([line[2] for line in lines if line[:2] == ["info", key]],
+                             ["False", "True"])
+
     def test_trackers(self):
         package = self.folder / "tensorboardX"
         package.mkdir()

@@ -163,6 +163,9 @@ for x, y in DataLoader(data, batch_size=4):
         flags = [step.flags for step in records.of("step")]
         self.assertEqual(flags, [0, 0, SKIPPED] * 3 + [0])
         self.assertEqual([i.flags for i in records.of("optimizer")], flags)
+        self.assertEqual(records.infos["amp.grad_scaler"], "True")
+        self.assertEqual([value for name, value in records.counters
+                          if name == "amp.skipped_updates"], [1, 2, 3])
 
     def test_validation_and_evaluation(self):
         records = self.run_program(LOOP + """

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/memory_counters.h"
 #include "analysis/periods.h"
 #include "analysis/statistics.h"
 #include "analysis/window.h"
@@ -197,6 +198,7 @@ void measure_memory(const model::RankTimeline& t, model::RankAnalysis& a) {
     a.transfers.memory.push_back(std::move(curve));
   }
   if (fullest == t.devices.size()) {
+    if (measure_memory_counters(t, facts)) return;
     facts.all_missing("memory_curve",
                       t.run != nullptr
                           ? "memory was not recorded"

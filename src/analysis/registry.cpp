@@ -4,12 +4,15 @@
 #include "analysis/comm_match.h"
 #include "analysis/copies.h"
 #include "analysis/critical_path.h"
+#include "analysis/device_state.h"
 #include "analysis/dilation.h"
 #include "analysis/host_created.h"
+#include "analysis/host_load.h"
 #include "analysis/input_waits.h"
 #include "analysis/kernel_classes.h"
 #include "analysis/kernels.h"
 #include "analysis/launch.h"
+#include "analysis/loader_workers.h"
 #include "analysis/memory_curve.h"
 #include "analysis/ops.h"
 #include "analysis/optimizer.h"
@@ -17,6 +20,7 @@
 #include "analysis/patterns.h"
 #include "analysis/pauses.h"
 #include "analysis/replay_pass.h"
+#include "analysis/run_course.h"
 #include "analysis/steps.h"
 #include "analysis/syncs.h"
 #include "analysis/waterfall.h"
@@ -45,6 +49,10 @@ const std::vector<Pass>& all_passes() {
       {"waterfall_job", nullptr, sum_waterfalls},
       {"input", measure_input_waits, nullptr},
       {"pauses", find_pauses, nullptr},
+      {"host_load", measure_host_load, nullptr},
+      {"loader_workers", measure_loader_workers, nullptr},
+      {"device_state", measure_device_state, nullptr},
+      {"run_course", measure_run_course, nullptr},
       {"critical_path", find_critical_path, nullptr},
       {"balance", nullptr, compare_ranks},
       {"replay", nullptr, nullptr, replay_steps},
