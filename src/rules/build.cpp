@@ -1,6 +1,10 @@
 #include "rules/build.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "base/quantity.h"
@@ -45,6 +49,13 @@ void add_evidence(const Context& context, Verdict& verdict, model::FactId fact, 
   const model::FactInfo& info = model::fact_info(fact);
   add_measure(context, verdict, std::string(info.id), value, std::string(info.unit), threshold,
               std::move(note), comparison);
+}
+
+void add_fact(const Context& context, Verdict& verdict, const model::FactSet& facts,
+              model::FactId fact, std::string_view threshold, std::string_view comparison) {
+  if (const auto value = facts.value(fact)) {
+    add_evidence(context, verdict, fact, *value, threshold, {}, comparison);
+  }
 }
 
 void add_measure(const Context& context, Verdict& verdict, std::string label, double value,
@@ -95,6 +106,19 @@ double operator_share(const Context& context, std::size_t position,
 std::string percent(double fraction) { return base::format_percent(fraction); }
 
 std::string duration(double ns) { return base::format_duration(ns); }
+
+std::string bytes(double number) {
+  constexpr double kKibi = 1024;
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (std::abs(number) >= kKibi && unit + 1 < std::size(kUnits)) {
+    number /= kKibi;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} bytes", number)
+                   : fmt::format("{:.{}f} {}", number, base::decimals_of_three_digits(number),
+                                 kUnits[unit]);
+}
 
 std::string where_counted(const Context& context, std::size_t position, model::Cause cause) {
   const model::RankAnalysis& rank = context.job().ranks[position];

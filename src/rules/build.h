@@ -23,6 +23,11 @@ void add_evidence(const Context& context, Verdict& verdict, model::FactId fact, 
                   std::string_view threshold = {}, std::string note = {},
                   std::string_view comparison = ">=");
 
+// A fact of a rank, where that rank has it.
+void add_fact(const Context& context, Verdict& verdict, const model::FactSet& facts,
+              model::FactId fact, std::string_view threshold = {},
+              std::string_view comparison = ">=");
+
 // The same for a measurement that is no fact of the catalog.
 void add_measure(const Context& context, Verdict& verdict, std::string label, double value,
                  std::string unit, std::string_view threshold = {}, std::string note = {},
@@ -43,6 +48,8 @@ void set_edits(Verdict& verdict, analysis::Edit best, analysis::Edit expected, a
 // "37.0%" and "18.3 ms", for sentences: as the tables write them.
 [[nodiscard]] std::string percent(double fraction);
 [[nodiscard]] std::string duration(double ns);
+// "12.3 MiB".
+[[nodiscard]] std::string bytes(double number);
 
 // A sentence for findings about pauses that were recognised by their pattern: where the waterfall
 // has their time, "The table has it under other host code (58.1%) and device-to-host copy (3.3%).";

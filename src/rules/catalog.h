@@ -10,8 +10,11 @@ struct FindingInfo {
   std::string_view id;
   std::string_view title;
   std::string_view meaning;
-  std::string_view fix;
-  std::string_view code;  // may be empty
+  std::string_view measured;
+  std::string_view confirm;  // may be empty, as those below
+  std::string_view fix;      // never empty
+  std::string_view code;
+  std::string_view wrong_when;
 };
 
 struct ThresholdInfo {

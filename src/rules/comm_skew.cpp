@@ -43,6 +43,27 @@ std::string reason_in_words(std::string_view cause) {
   return "is slowed by " + std::string(cause);
 }
 
+// What a recording knows of the machine around the slow rank that fits what it is slow at: a hot or
+// shared GPU computes more slowly, a host without CPU time is slow at everything else.
+std::string machine_reason(const model::FactSet& facts, std::string_view cause) {
+  const auto over = [&facts](FactId id, double least) { return facts.value_or(id, 0) >= least; };
+  constexpr double kTold = 0.05;
+  if (cause == "compute") {
+    if (over(FactId::kDeviceThermalCapped, kTold)) {
+      return fmt::format(" Its GPU's clocks were held down by temperature {} of the time.",
+                         percent(facts.value_or(FactId::kDeviceThermalCapped, 0)));
+    }
+    if (over(FactId::kDeviceOthersUtil, kTold)) {
+      return fmt::format(" Another process computed on its GPU {} of the time.",
+                         percent(facts.value_or(FactId::kDeviceOthersUtil, 0)));
+    }
+  } else if (over(FactId::kHostMainRunWait, kTold)) {
+    return fmt::format(" Its training thread was ready and had no CPU {} of the time.",
+                       percent(facts.value_or(FactId::kHostMainRunWait, 0)));
+  }
+  return {};
+}
+
 std::string fix_for(std::string_view cause, std::int32_t rank) {
   if (cause == "input") {
     return fmt::format(
@@ -100,6 +121,7 @@ void judge_comm_skew(const Context& context, Judgement& judgement) {
     finding.summary += fmt::format(
         " The others wait for rank {}{}.", slow,
         cross.slow_cause.empty() ? std::string() : ", which " + reason_in_words(cross.slow_cause));
+    finding.summary += machine_reason(context.job().ranks[cross.slow_rank].facts, cross.slow_cause);
     if (!cross.slow_cause.empty()) {
       finding.fix = fix_for(cross.slow_cause, slow);
       finding.fix_code = cross.slow_cause == "input" ? kLoaderCode : "";

@@ -44,6 +44,29 @@ analysis::Edit without_checks(double feeding, double other) {
   return edit;
 }
 
+// A recording has no operators, but what the program's settings are.
+void judge_flag(const Context& context, Judgement& judgement) {
+  const auto on = context.largest(FactId::kAutogradAnomaly);
+  if (!on || on->value < 1) return;
+  const model::RankAnalysis& rank = context.job().ranks[on->position];
+  Verdict verdict = start_verdict(kId);
+  model::Finding& finding = verdict.finding;
+  finding.severity = model::Severity::kCritical;
+  finding.confidence = model::Confidence::kHigh;
+  finding.ranks = context.ranks_with(FactId::kAutogradAnomaly, 1);
+  finding.share_of_time = 1;
+  finding.summary =
+      "Anomaly detection is on: the result of every backward function is read on the host, and "
+      "every operator records a traceback.";
+  add_evidence(context, verdict, FactId::kAutogradAnomaly, on->value);
+  add_fact(context, verdict, rank.facts, FactId::kWaterfallIdleHost);
+  set_edits(
+      verdict, without_checks(0, 0.12), without_checks(0, 0.3), without_checks(0.5, 0.8),
+      "the checks and their waits go, and 20 to 88% of the host time in and between operators "
+      "(tracebacks; 70% expected)");
+  judgement.verdicts.push_back(std::move(verdict));
+}
+
 }  // namespace
 
 void judge_debug_anomaly_mode(const Context& context, Judgement& judgement) {
@@ -54,7 +77,7 @@ void judge_debug_anomaly_mode(const Context& context, Judgement& judgement) {
   }
   if (!most || most->functions < kFewestFunctions ||
       most->per_step < context.threshold(kId, "count")) {
-    return;
+    return judge_flag(context, judgement);
   }
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;

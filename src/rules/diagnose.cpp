@@ -37,6 +37,7 @@ struct Precedence {
 constexpr std::string_view kGraphs = "CUDA graphs need a step without blocking calls";
 constexpr std::string_view kSlowRank = "the slow rank comes before what slows it";
 constexpr std::string_view kSlowsAll = "what slows everything comes before what it makes slow";
+constexpr std::string_view kNoCpu = "a host without CPU time is slow at everything";
 constexpr std::string_view kFailure = "a failure to come goes before a gain to have";
 constexpr std::string_view kDefect = "a defect goes before an optimisation that changes numerics";
 constexpr Precedence kPrecedence[] = {
@@ -49,6 +50,18 @@ constexpr Precedence kPrecedence[] = {
     {"debug.anomaly_mode", "sync.blocking_calls", kSlowsAll},
     {"debug.anomaly_mode", "launch.bound", kSlowsAll},
     {"debug.launch_blocking", "launch.bound", kSlowsAll},
+    {"debug.python_tracing", "launch.bound", kSlowsAll},
+    {"debug.python_tracing", "launch.host_code", kSlowsAll},
+    {"host.cpu_quota", "launch.bound", kNoCpu},
+    {"host.cpu_quota", "launch.host_code", kNoCpu},
+    {"host.cpu_quota", "input.bound", kNoCpu},
+    {"host.affinity", "launch.bound", kNoCpu},
+    {"host.affinity", "launch.host_code", kNoCpu},
+    {"host.affinity", "input.bound", kNoCpu},
+    {"host.cpu_saturated", "launch.bound", kNoCpu},
+    {"host.cpu_saturated", "launch.host_code", kNoCpu},
+    {"host.oversubscribed", "launch.bound", kNoCpu},
+    {"host.oversubscribed", "launch.host_code", kNoCpu},
     {"pauses.validation", "launch.bound", kSlowsAll},
     {"pauses.validation", "steps.outliers", kSlowsAll},
     {"memory.growth", "launch.bound", kFailure},

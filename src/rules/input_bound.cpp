@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rules/build.h"
+#include "rules/input_cause.h"
 
 namespace pyrometer::rules {
 namespace {
@@ -32,6 +33,12 @@ void judge_input_bound(const Context& context, Judgement& judgement) {
   const double starts = rank.facts.value_or(FactId::kInputIteratorStartShare, 0);
   const double steady = share->value - std::min(share->value, starts);
   if (steady < context.threshold(kId, "warn")) return;
+  // Where a cause is known it is the finding, and this one would blame the same time again.
+  const InputCause cause = diagnose_input(context).cause;
+  if (cause != InputCause::kUnknown && cause != InputCause::kOther &&
+      cause != InputCause::kNotBound) {
+    return;
+  }
 
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;

@@ -26,6 +26,9 @@ void judge_pauses_compile(const Context& context, Judgement& judgement) {
   const auto share = context.largest(FactId::kPausesCompileShare);
   if (!share) return not_judged(judgement, kId, context.missing(FactId::kPausesCompileShare));
   if (share->value < context.threshold(kId, "share")) return;
+  // Where recompilations were counted they are the finding.
+  const auto again = context.largest(FactId::kCompileRecompiles);
+  if (again && again->value >= context.threshold("compile.recompilations", "count")) return;
 
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;

@@ -7,6 +7,7 @@
 
 #include "model/gpu_table.h"
 #include "rules/build.h"
+#include "rules/precision_amp.h"
 
 namespace pyrometer::rules {
 namespace {
@@ -78,7 +79,7 @@ void judge_precision_fp32_no_tf32(const Context& context, Judgement& judgement) 
   const double fp32 = rank.facts.value_or(FactId::kKernelsFp32MathShare, 0) *
                       rank.facts.value_or(FactId::kKernelsMatrixClassShare, 0);
   const double share = std::min(simt->value, fp32);
-  if (share < context.threshold(kId, "share")) return;
+  if (share < context.threshold(kId, "share") || amp_is_without_effect(rank.facts)) return;
 
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;

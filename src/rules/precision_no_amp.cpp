@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rules/build.h"
+#include "rules/precision_amp.h"
 
 namespace pyrometer::rules {
 namespace {
@@ -56,6 +57,7 @@ void judge_precision_no_amp(const Context& context, Judgement& judgement) {
   // Plain FP32 is a finding of its own, with more to gain.
   const double fp32 = facts.value_or(FactId::kKernelsFp32MathShare, 0) * share->value;
   if (tf32 < context.threshold(kId, "share") || fp32 > tf32) return;
+  if (amp_is_without_effect(facts)) return;
 
   Verdict verdict = start_verdict(kId);
   model::Finding& finding = verdict.finding;

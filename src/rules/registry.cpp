@@ -3,14 +3,25 @@
 #include "rules/comm_low_overlap.h"
 #include "rules/comm_repeated_reductions.h"
 #include "rules/comm_skew.h"
+#include "rules/comm_slow_transport.h"
+#include "rules/compile_dynamo.h"
 #include "rules/compute_bound.h"
+#include "rules/ddp_settings.h"
 #include "rules/debug_anomaly_mode.h"
 #include "rules/debug_launch_blocking.h"
+#include "rules/device_clocks.h"
+#include "rules/device_health.h"
+#include "rules/device_link.h"
 #include "rules/device_no_gpu_work.h"
+#include "rules/device_shared.h"
 #include "rules/device_unused.h"
+#include "rules/host_cpu.h"
+#include "rules/host_memory.h"
 #include "rules/input_bound.h"
 #include "rules/input_respawned_workers.h"
 #include "rules/input_serial_loader.h"
+#include "rules/input_workers.h"
+#include "rules/kernels_low_occupancy.h"
 #include "rules/launch_bound.h"
 #include "rules/launch_cpu_work.h"
 #include "rules/launch_host_code.h"
@@ -21,14 +32,18 @@
 #include "rules/memory_batch_headroom.h"
 #include "rules/memory_growth.h"
 #include "rules/memory_near_limit.h"
+#include "rules/memory_use.h"
 #include "rules/pauses_checkpoint.h"
 #include "rules/pauses_compile.h"
 #include "rules/pauses_gc.h"
 #include "rules/pauses_logging.h"
 #include "rules/pauses_validation.h"
+#include "rules/precision_amp.h"
 #include "rules/precision_fp32_no_tf32.h"
 #include "rules/precision_no_amp.h"
 #include "rules/rule.h"
+#include "rules/run_course.h"
+#include "rules/slow_host.h"
 #include "rules/steps_outliers.h"
 #include "rules/sync_blocking_calls.h"
 #include "rules/trace_incomplete.h"
@@ -46,18 +61,32 @@ const std::vector<Rule>& all_rules() {
       {"device.unused", judge_device_unused},
       {"input.serial_loader", judge_input_serial_loader},
       {"input.bound", judge_input_bound},
+      {"input.too_few_workers", judge_input_too_few_workers},
+      {"input.decode_bound", judge_input_decode_bound},
+      {"input.one_worker", judge_input_one_worker},
+      {"input.slow_storage", judge_input_slow_storage},
+      {"input.worker_affinity", judge_input_worker_affinity},
+      {"input.too_many_workers", judge_input_too_many_workers},
       {"input.respawned_workers", judge_input_respawned_workers},
       {"transfer.pageable_h2d", judge_transfer_pageable_h2d},
       {"transfer.small_copies", judge_transfer_small_copies},
       {"transfer.host_created", judge_transfer_host_created},
       {"transfer.d2h_in_step", judge_transfer_d2h_in_step},
+      {"transfer.link_saturated", judge_transfer_link_saturated},
       {"sync.blocking_calls", judge_sync_blocking_calls},
       {"launch.bound", judge_launch_bound},
       {"launch.unfused_optimizer", judge_launch_unfused_optimizer},
       {"launch.host_code", judge_launch_host_code},
       {"launch.cpu_work", judge_launch_cpu_work},
+      {"host.cpu_quota", judge_host_cpu_quota},
+      {"host.affinity", judge_host_affinity},
+      {"host.cpu_saturated", judge_host_cpu_saturated},
+      {"host.oversubscribed", judge_host_oversubscribed},
+      {"host.swapping", judge_host_swapping},
       {"precision.fp32_no_tf32", judge_precision_fp32_no_tf32},
       {"precision.no_amp", judge_precision_no_amp},
+      {"precision.amp_without_effect", judge_precision_amp_without_effect},
+      {"precision.scaler_skips", judge_precision_scaler_skips},
       {"layout.channels_first", judge_layout_channels_first},
       {"allocator.calls_in_step", judge_allocator_calls_in_step},
       {"pauses.checkpoint", judge_pauses_checkpoint},
@@ -65,18 +94,47 @@ const std::vector<Rule>& all_rules() {
       {"pauses.logging", judge_pauses_logging},
       {"pauses.gc", judge_pauses_gc},
       {"pauses.compile", judge_pauses_compile},
+      {"compile.recompilations", judge_compile_recompilations},
       {"steps.outliers", judge_steps_outliers},
       {"comm.exposed", judge_comm_exposed},
       {"comm.low_overlap", judge_comm_low_overlap},
       {"comm.skew", judge_comm_skew},
       {"comm.repeated_reductions", judge_comm_repeated_reductions},
+      {"comm.slow_transport", judge_comm_slow_transport},
+      {"ddp.data_parallel", judge_ddp_data_parallel},
+      {"ddp.find_unused_parameters", judge_ddp_find_unused_parameters},
+      {"ddp.bucket_size", judge_ddp_bucket_size},
       {"layout.cudnn_benchmark", judge_layout_cudnn_benchmark},
       {"debug.launch_blocking", judge_debug_launch_blocking},
       {"debug.anomaly_mode", judge_debug_anomaly_mode},
+      {"debug.python_tracing", judge_debug_python_tracing},
+      {"debug.profiler_on", judge_debug_profiler_on},
+      {"device.thermal_throttling", judge_device_thermal_throttling},
+      {"device.power_cap", judge_device_power_cap},
+      {"device.power_brake", judge_device_power_brake},
+      {"device.shared", judge_device_shared},
+      {"device.errors", judge_device_errors},
+      {"device.pcie_link", judge_device_pcie_link},
       {"memory.near_limit", judge_memory_near_limit},
       {"memory.growth", judge_memory_growth},
+      {"memory.fragmentation", judge_memory_fragmentation},
+      {"memory.allocator_retries", judge_memory_allocator_retries},
+      {"memory.fluctuation", judge_memory_fluctuation},
+      {"memory.periodic_peaks", judge_memory_periodic_peaks},
+      {"host.memory_exhaustion", judge_host_memory_exhaustion},
+      {"host.shm_full", judge_host_shm_full},
       {"memory.batch_headroom", judge_memory_batch_headroom},
       {"launch.tiny_kernels", judge_launch_tiny_kernels},
+      {"kernels.low_occupancy", judge_kernels_low_occupancy},
+      {"compile.graph_breaks", judge_compile_graph_breaks},
+      {"host.governor", judge_host_governor},
+      {"device.mig_slice", judge_device_mig_slice},
+      {"device.persistence_off", judge_device_persistence_off},
+      {"run.no_progress", judge_run_no_progress},
+      {"run.low_utilization", judge_run_low_utilization},
+      {"run.low_goodput", judge_run_low_goodput},
+      {"run.long_startup", judge_run_long_startup},
+      {"run.idle_after_finish", judge_run_idle_after_finish},
       {"compute.bound", judge_compute_bound},
   };
   return rules;

@@ -3,7 +3,7 @@
 Truth
   report: C064 C066
   class: compile
-  causes: pauses.compile
+  causes: pauses.compile|compile.recompilations
   also: steps.outliers
   never: input.* transfer.* precision.* sync.* launch.*
   fix: the float as a tensor

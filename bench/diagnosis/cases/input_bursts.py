@@ -3,7 +3,7 @@
 Truth
   report: C027
   class: input
-  causes: input.bound
+  causes: input.bound|input.slow_storage|input.too_few_workers
   also: input.bound steps.outliers
   never: input.serial_loader input.respawned_workers sync.* launch.* precision.* transfer.*
   fix: 16 workers

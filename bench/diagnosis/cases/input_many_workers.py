@@ -3,7 +3,7 @@
 Truth
   report: C025
   class: input
-  causes: input.bound
+  causes: input.bound|input.decode_bound|host.oversubscribed
   also: input.bound steps.outliers
   never: input.serial_loader precision.* transfer.pageable_h2d
   fix: the transform is done once and kept, 8 workers read the result

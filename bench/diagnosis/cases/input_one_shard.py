@@ -3,7 +3,7 @@
 Truth
   report: C005
   class: input
-  causes: input.bound
+  causes: input.bound|input.one_worker
   also: steps.outliers
   never: input.serial_loader input.respawned_workers sync.* launch.* precision.* transfer.*
   fix: as many shards as workers

@@ -3,7 +3,7 @@
 Truth
   report: C009 C007
   class: input
-  causes: input.bound
+  causes: input.bound|input.slow_storage
   also: input.bound steps.outliers
   never: input.serial_loader sync.* launch.* precision.* transfer.*
   fix: one packed file that is mapped
