@@ -29,6 +29,7 @@ struct Option {
   std::function<std::string(const std::string& value)> set;
   Completes completes = Completes::kNothing;
   std::vector<std::string> words;  // the only values allowed, with kWords
+  bool other_words = false;        // with kWords: `set` judges others, which may say what was meant
   Tier tier = Tier::kBasic;
   bool required = false;
   bool repeats = false;         // may be given any number of times; else the last one counts

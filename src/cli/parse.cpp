@@ -42,7 +42,8 @@ void apply(const Option& option, const std::vector<std::string>& values) {
   }
   for (const std::string& value : values) {
     std::string wrong;
-    if (option.completes == Completes::kWords && !std::ranges::count(option.words, value)) {
+    if (option.completes == Completes::kWords && !option.other_words &&
+        !std::ranges::count(option.words, value)) {
       wrong = "is not " + joined(option.words);
     } else {
       wrong = option.set(value);

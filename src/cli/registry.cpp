@@ -3,6 +3,7 @@
 #include "cli/commands/analyze.h"
 #include "cli/commands/compare.h"
 #include "cli/commands/completion.h"
+#include "cli/commands/explain.h"
 #include "cli/commands/gate.h"
 #include "cli/commands/man.h"
 #include "cli/commands/pick.h"
@@ -25,6 +26,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(std::make_unique<StatCommand>());
   commands.push_back(std::make_unique<PickCommand>());
   commands.push_back(std::make_unique<ServeCommand>());
+  commands.push_back(std::make_unique<ExplainCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<ManCommand>());
   return commands;
