@@ -3,7 +3,7 @@
 Truth
   report: C069
   class: allocator
-  causes: allocator.calls_in_step|memory.allocator_retries
+  causes: memory.allocator_retries|allocator.calls_in_step
   also: memory.* steps.outliers
   never: input.* transfer.* precision.* launch.unfused_optimizer layout.*
   fix: all of the device's memory

@@ -4,7 +4,7 @@ Truth
   report: C120
   class: control
   causes: none
-  never: comm.* launch.*
+  never: comm.* ddp.find_unused_parameters launch.*
   fix: find_unused_parameters=False
   gpus: 2
   launch: torchrun

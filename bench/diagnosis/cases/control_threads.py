@@ -4,7 +4,7 @@ Truth
   report: C099
   class: control
   causes: none
-  never: input.*
+  never: host.oversubscribed input.*
   fix: one thread per worker
 """
 import argparse

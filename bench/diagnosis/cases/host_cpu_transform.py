@@ -4,7 +4,7 @@ Truth
   report: C091
   class: host
   causes: launch.cpu_work
-  also: transfer.pageable_h2d transfer.host_created
+  also: transfer.pageable_h2d transfer.host_created host.oversubscribed
   never: input.* precision.* launch.tiny_kernels layout.* sync.*
   fix: the same operators on the device
 """

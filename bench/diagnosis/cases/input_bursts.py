@@ -3,7 +3,7 @@
 Truth
   report: C027
   class: input
-  causes: input.bound|input.slow_storage|input.too_few_workers
+  causes: input.too_few_workers|input.slow_storage|input.bound
   also: input.bound steps.outliers
   never: input.serial_loader input.respawned_workers sync.* launch.* precision.* transfer.*
   fix: 16 workers

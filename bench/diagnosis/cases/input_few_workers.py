@@ -3,7 +3,7 @@
 Truth
   report: C001 C003
   class: input
-  causes: input.bound|input.too_few_workers|input.decode_bound
+  causes: input.too_few_workers|input.bound
   also: input.bound
   never: input.serial_loader input.respawned_workers sync.* launch.* precision.* transfer.*
   fix: 12 workers

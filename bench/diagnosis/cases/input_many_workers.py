@@ -3,9 +3,9 @@
 Truth
   report: C025
   class: input
-  causes: input.bound|input.decode_bound|host.oversubscribed
-  also: input.bound steps.outliers
-  never: input.serial_loader precision.* transfer.pageable_h2d
+  causes: input.decode_bound|input.too_many_workers|input.bound
+  also: host.oversubscribed input.bound steps.outliers
+  never: input.serial_loader input.too_few_workers precision.* transfer.pageable_h2d
   fix: the transform is done once and kept, 8 workers read the result
   predict: no finding can know what the transform would cost if it were done once
 """

@@ -3,9 +3,10 @@
 Truth
   report: C005
   class: input
-  causes: input.bound|input.one_worker
+  causes: input.bound
   also: steps.outliers
-  never: input.serial_loader input.respawned_workers sync.* launch.* precision.* transfer.*
+  never: input.serial_loader input.too_few_workers input.respawned_workers sync.* launch.*
+        precision.* transfer.*
   fix: as many shards as workers
   cpu: judged
 """

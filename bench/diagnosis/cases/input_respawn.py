@@ -4,7 +4,7 @@ Truth
   report: own
   class: input
   causes: input.respawned_workers
-  also: input.bound steps.outliers
+  also: input.bound steps.outliers run.low_utilization
   never: input.serial_loader sync.* precision.* transfer.*
   fix: persistent_workers=True
   period: 8

@@ -3,9 +3,9 @@
 Truth
   report: C009 C007
   class: input
-  causes: input.bound|input.slow_storage
+  causes: input.slow_storage|input.bound
   also: input.bound steps.outliers
-  never: input.serial_loader sync.* launch.* precision.* transfer.*
+  never: input.serial_loader input.decode_bound host.* sync.* launch.* precision.* transfer.*
   fix: one packed file that is mapped
   predict: the fix removes the latency, where the finding adds workers
   cpu: judged

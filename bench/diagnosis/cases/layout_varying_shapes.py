@@ -4,7 +4,8 @@ Truth
   report: C059
   class: layout
   causes: layout.cudnn_benchmark
-  also: allocator.calls_in_step steps.outliers sync.blocking_calls layout.channels_first
+  also: allocator.calls_in_step memory.fluctuation steps.outliers sync.blocking_calls
+        layout.channels_first
   never: input.* transfer.* precision.* launch.unfused_optimizer
   fix: cudnn.benchmark off
 """

@@ -3,7 +3,7 @@
 Truth
   report: own
   class: precision
-  causes: precision.fp32_no_tf32|precision.no_amp|precision.amp_without_effect
+  causes: precision.amp_without_effect|precision.fp32_no_tf32|precision.no_amp
   never: input.* transfer.* launch.* sync.* layout.*
   fix: bf16 autocast reaches the blocks
 """

@@ -3,8 +3,8 @@
 Truth
   report: C120
   class: ranks
-  causes: launch.bound|ddp.find_unused_parameters
-  also: launch.* comm.* memory.batch_headroom ddp.find_unused_parameters
+  causes: ddp.find_unused_parameters|launch.bound
+  also: launch.* comm.* ddp.find_unused_parameters memory.batch_headroom
   never: input.* precision.* transfer.* layout.* sync.*
   fix: find_unused_parameters=False
   gpus: 2

@@ -3,7 +3,7 @@
 Truth
   report: C110 C125
   class: ranks
-  causes: comm.exposed|comm.slow_transport
+  causes: comm.slow_transport|comm.exposed
   also: comm.exposed comm.low_overlap
   never: input.* precision.* transfer.* layout.* sync.* launch.*
   fix: without the variable
