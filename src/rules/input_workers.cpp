@@ -80,7 +80,10 @@ void judge_input_too_few_workers(const Context& context, Judgement& judgement) {
       percent(facts.value_or(FactId::kWorkersCpu, 0)), input.free_cpus);
   finding.fix = fmt::format("Raise num_workers to about {:.0f}.", std::max(alive + 1, more));
   add_fact(context, verdict, facts, FactId::kWorkersAlive);
-  add_fact(context, verdict, facts, FactId::kWorkersCpu, "busy");
+  add_measure(context, verdict, "workers computing or waiting for a CPU",
+              facts.value_or(FactId::kWorkersCpu, 0) + facts.value_or(FactId::kWorkersRunWait, 0),
+              "fraction", "busy");
+  add_fact(context, verdict, facts, FactId::kWorkersCpu);
   add_measure(context, verdict, "idle CPUs", input.free_cpus, "cpus");
   // The time to load a batch is shared by more workers; the wait can fall to nothing where the
   // step hides the rest.
@@ -101,7 +104,10 @@ void judge_input_decode_bound(const Context& context, Judgement& judgement) {
       ", which compute {} of their time and wait for a CPU {}; no CPU is free for another.",
       percent(facts.value_or(FactId::kWorkersCpu, 0)),
       percent(facts.value_or(FactId::kWorkersRunWait, 0)));
-  add_fact(context, verdict, facts, FactId::kWorkersCpu, "busy");
+  add_measure(context, verdict, "workers computing or waiting for a CPU",
+              facts.value_or(FactId::kWorkersCpu, 0) + facts.value_or(FactId::kWorkersRunWait, 0),
+              "fraction", "busy");
+  add_fact(context, verdict, facts, FactId::kWorkersCpu);
   add_fact(context, verdict, facts, FactId::kWorkersRunWait);
   add_fact(context, verdict, facts, FactId::kHostCpusUsable);
   add_fact(context, verdict, facts, FactId::kHostCpuBusy);
