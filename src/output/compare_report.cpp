@@ -326,19 +326,19 @@ std::string describe_difference(const Comparison& c) {
   const std::string per = by_sample ? "sample" : "step";
   const std::string times = format_duration(time.a) + " → " + format_duration(time.b);
   if (!time.ratio.known) {
-    return fmt::format("B takes {} time per {} ({}); too few steps to say whether that is chance.",
-                       format_change(time.ratio.value), per, times);
+    return fmt::format("Time per {} in B: {} ({}); too few steps to say whether that is chance.",
+                       per, format_change(time.ratio.value), times);
   }
   if (!time.sure()) {
-    return fmt::format("No difference beyond chance: B takes {} time per {} ({}).",
-                       format_change(time.ratio.value), per, format_change_range(time.ratio));
+    return fmt::format("No difference beyond chance: time per {} {} in B ({}).", per,
+                       format_change(time.ratio.value), format_change_range(time.ratio));
   }
   // One run each tells nothing of what differs from run to run.
   const bool repeated = c.basis == verify::Basis::kRuns;
-  return fmt::format("{} {}: {} time per {} ({}), {}.",
+  return fmt::format("{} {}: time per {} {} ({}), {}.",
                      repeated ? "B is" : "In these two runs B was",
-                     time.ratio.value < 1 ? "faster" : "slower", format_change(time.ratio.value),
-                     per, format_change_range(time.ratio), times);
+                     time.ratio.value < 1 ? "faster" : "slower", per,
+                     format_change(time.ratio.value), format_change_range(time.ratio), times);
 }
 
 Document compare_document(const Comparison& c, int top_n, bool verbose) {
