@@ -1,6 +1,7 @@
 option(PYROMETER_TESTS "Build the tests" ON)
 option(PYROMETER_BENCH "Build the benchmarks" OFF)
 option(PYROMETER_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(PYROMETER_PCH "Precompile the headers that the stages share (clang)" OFF)
 option(PYROMETER_RELOCATABLE "Install a tree that needs nothing but glibc" OFF)
 set(PYROMETER_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
@@ -17,6 +18,10 @@ if(PYROMETER_CCACHE)
   # may differ from those of the header; CMake rebuilds the header when the former change.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros ${PYROMETER_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Likewise the header's own time of making.
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endif()
 if(PYROMETER_RELOCATABLE)
   # Code and data that nothing uses (most of libarchive) stay out of the binary.
