@@ -34,6 +34,8 @@ void print_line(std::string_view prefix, std::string_view text) {
 
 void print_error(std::string_view text) { print_line("pyrometer: ", text); }
 
+void print_note(std::string_view text) { print_line("pyrometer: ", text); }
+
 void print_warning(std::string_view text) { print_line("pyrometer: warning: ", text); }
 
 std::string system_error_text(int error) { return std::generic_category().message(error); }

@@ -8,6 +8,8 @@ namespace pyrometer::cli {
 
 // "pyrometer: TEXT", one line.
 void print_error(std::string_view text);
+// The same, of what went well.
+void print_note(std::string_view text);
 // "pyrometer: warning: TEXT", one line.
 void print_warning(std::string_view text);
 

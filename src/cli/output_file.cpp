@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "cli/message.h"
@@ -46,6 +48,32 @@ ExitCode OutputFile::finish() {
     print_error("cannot write " + (to_stdout() ? "to stdout" : path_) + ": " +
                 system_error_text(error_) + (opened_ ? "; the output is incomplete" : ""));
   }
+  return ExitCode::kOutput;
+}
+
+ExitCode replace_file(const std::string& path,
+                      const std::function<bool(const base::TextSink&)>& write) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  const bool in_place = path == "-" || (there && !fs::is_regular_file(path, error));
+  // A link stays a link: what it leads to is replaced.
+  const fs::path target = there && !in_place ? fs::canonical(path, error) : fs::path(path);
+  const std::string written =
+      in_place ? path : target.string() + "." + std::to_string(::getpid()) + ".part";
+  OutputFile file(written);
+  (void)write([&file](std::string_view text) { return file.write(text); });
+  const ExitCode code = file.finish();
+  if (in_place) return code;
+  std::error_code failed;
+  if (code == ExitCode::kOk) {
+    if (there) fs::permissions(written, fs::status(target, error).permissions(), error);
+    fs::rename(written, target, failed);
+    if (!failed) return code;
+    print_error("cannot write " + path + ": " + failed.message());
+  }
+  fs::remove(written, error);
+  if (there) print_error(path + " is as it was");
   return ExitCode::kOutput;
 }
 

@@ -1,9 +1,11 @@
 // The one way in which commands write their results.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "base/json_writer.h"
 #include "cli/generated/exit_codes.h"
 
 namespace pyrometer::cli {
@@ -34,6 +36,11 @@ class OutputFile {
   int error_ = 0;  // the first errno
   bool opened_ = false;
 };
+
+// Writes a file anew, in one move: until all of it is written, `path` holds what it held. What is
+// no regular file, and stdout, is written as it comes.
+[[nodiscard]] ExitCode replace_file(const std::string& path,
+                                    const std::function<bool(const base::TextSink&)>& write);
 
 // Writes one text to `path`, as above.
 [[nodiscard]] ExitCode write_output(std::string_view text, const std::string& path = {});

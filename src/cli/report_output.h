@@ -29,6 +29,8 @@ class ReportOutput {
   [[nodiscard]] base::Result<cost::Settings> cost(const Config& config) const;
   [[nodiscard]] bool is_json() const { return format() == "json"; }
   [[nodiscard]] bool verbose() const { return verbose_; }
+  // Of -o; "" for stdout.
+  [[nodiscard]] const std::string& path() const { return output_; }
   [[nodiscard]] int top() const { return top_; }
 
   // Writes the document, or the JSON, to where it was asked for.

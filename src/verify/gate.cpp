@@ -45,10 +45,11 @@ std::optional<double> in_unit(double number, std::string_view unit, std::span<co
   return std::nullopt;
 }
 
-constexpr std::array<Unit, 8> kByteUnits = {{{"B", 1},
+constexpr std::array<Unit, 9> kByteUnits = {{{"B", 1},
                                              {"KiB", 1024},
                                              {"MiB", 1024.0 * 1024},
                                              {"GiB", kGiB},
+                                             {"TiB", kGiB * 1024},
                                              {"kB", 1e3},
                                              {"MB", 1e6},
                                              {"GB", 1e9},
@@ -109,6 +110,10 @@ std::string percent(double share) { return fmt::format("{:+.1f}%", share * 100);
 
 constexpr const char* kStraddles =
     "the limit lies within the interval; more runs or steps narrow it";
+
+auto wrong(std::string what) {
+  return base::fail(base::Error{.kind = base::ErrorKind::kUsage, .message = std::move(what)});
+}
 
 Check error_check(std::string name, std::string limit, std::string reason) {
   return {.name = std::move(name),
@@ -301,23 +306,43 @@ Check mfu_check(std::span<const RunSummary> candidates, double least, double lev
   return check;
 }
 
+// Why a run does not tell the fact; "" where it does. A rank of which it is not known may be the
+// one that breaks the limit, so every rank has to tell a fact that any rank tells.
+std::string lacking_fact(const RunSummary& run, model::FactId fact) {
+  if (run.failed != 0 && run.facts.empty()) return "its command failed";
+  bool any = false;
+  for (const model::FactSet& facts : run.facts) any = any || facts.judged(fact);
+  if (!any) return "the analysis that measures it did not run";
+  const bool of_job = run.facts.front().judged(fact);
+  std::size_t rank = 0;
+  bool first = true;
+  for (const model::FactSet& facts : run.facts) {
+    const bool is_job = std::exchange(first, false);
+    // A fact is of the job or of its ranks: the other kind is not asked for it.
+    if (!facts.judged(fact) && (is_job || of_job)) continue;
+    const std::string where =
+        is_job || run.facts.size() <= 2 ? "" : fmt::format("recorded rank {}: ", rank);
+    if (!is_job) ++rank;
+    if (facts.value(fact)) continue;
+    return where + (facts.has(fact) ? "it is a text, not a number"
+                                    : std::string(facts.missing_reason(fact)));
+  }
+  return {};
+}
+
 // The rank where the fact is furthest on the wrong side stands for a run.
 std::optional<double> worst_fact(const RunSummary& run, const Requirement& r, std::string& why) {
+  why = lacking_fact(run, r.fact);
+  if (!why.empty()) return std::nullopt;
   std::optional<double> worst;
   for (const model::FactSet& facts : run.facts) {
-    if (!facts.judged(r.fact)) continue;
     const std::optional<double> value = facts.value(r.fact);
-    if (!value) {
-      if (facts.has(r.fact)) why = "it is a text, not a number";
-      if (!facts.has(r.fact) && why.empty()) why = facts.missing_reason(r.fact);
-      continue;
-    }
+    if (!value) continue;
     const bool low_is_worse = r.relation == Relation::kAtLeast || r.relation == Relation::kAbove;
     const bool fails = !holds(*value, r.relation, r.value);
     if (!worst || fails || (low_is_worse ? *value < *worst : *value > *worst)) worst = *value;
     if (fails) return worst;
   }
-  if (!worst && why.empty()) why = "the analysis that measures it did not run";
   return worst;
 }
 
@@ -359,20 +384,27 @@ Check requirement_check(std::span<const RunSummary> candidates, const Requiremen
 
 }  // namespace
 
-std::optional<double> parse_share(std::string_view text) {
+base::Result<double> parse_share(std::string_view text) {
   const auto parts = split_number(text);
-  return parts ? in_unit(parts->first, parts->second, kShareUnits) : std::nullopt;
+  const auto share = parts ? in_unit(parts->first, parts->second, kShareUnits) : std::nullopt;
+  if (!share || *share < 0) return wrong("is no share such as 3% or 0.03");
+  if (parts->second.empty() && *share >= 1) {
+    return wrong(fmt::format("is {:g}% in writing: did you mean {:g}%?", *share * 100, *share));
+  }
+  return *share;
 }
 
-std::optional<double> parse_bytes(std::string_view text) {
+base::Result<double> parse_bytes(std::string_view text) {
   const auto parts = split_number(text);
-  return parts ? in_unit(parts->first, parts->second, kByteUnits) : std::nullopt;
+  const auto bytes = parts ? in_unit(parts->first, parts->second, kByteUnits) : std::nullopt;
+  if (!bytes || *bytes <= 0) return wrong("is no size above 0 such as 70GiB");
+  if (parts->second.empty()) {
+    return wrong(fmt::format("has no unit: did you mean {:g}GiB?", parts->first));
+  }
+  return *bytes;
 }
 
 base::Result<Requirement> parse_requirement(std::string_view text) {
-  const auto wrong = [](std::string what) {
-    return base::fail(base::Error{.kind = base::ErrorKind::kUsage, .message = std::move(what)});
-  };
   constexpr std::pair<std::string_view, Relation> kSigns[] = {
       {">=", Relation::kAtLeast}, {"<=", Relation::kAtMost}, {"==", Relation::kEqual},
       {"!=", Relation::kUnequal}, {">", Relation::kAbove},   {"<", Relation::kBelow}};

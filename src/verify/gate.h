@@ -27,10 +27,11 @@ struct Requirement {
 
 // Error kUsage: says what is wrong with the text, as a clause that follows it.
 [[nodiscard]] base::Result<Requirement> parse_requirement(std::string_view text);
-// "3%" or "0.03".
-[[nodiscard]] std::optional<double> parse_share(std::string_view text);
-// "20GiB", "512MB", "1e9" (bytes).
-[[nodiscard]] std::optional<double> parse_bytes(std::string_view text);
+// "3%" or "0.03", at least 0. Error kUsage as above: also 1 or more without %, which is 100% in
+// writing and nearly always less in mind.
+[[nodiscard]] base::Result<double> parse_share(std::string_view text);
+// "20GiB", "512MB", above 0. Error kUsage as above: also a number without a unit.
+[[nodiscard]] base::Result<double> parse_bytes(std::string_view text);
 
 struct Limits {
   std::optional<double> max_slowdown;       // share, e.g. 0.03; needs a baseline

@@ -102,6 +102,32 @@ TEST(Gate, RequirementsHoldOnTheWorstRank) {
   EXPECT_EQ(verdict("input.wait_share >= 0.01"), Verdict::kPass);
 }
 
+TEST(Gate, AFactThatOneRankLacksIsAnError) {
+  std::vector<RunSummary> runs = {run(20, 1)};
+  runs[0].facts.resize(3);
+  runs[0].facts[1].set(model::FactId::kInputWaitShare, 0.02);
+  const auto check = [&] {
+    return judge(nullptr, runs, {.requirements = {*parse_requirement("input.wait_share < 5%")}})
+        .checks[0];
+  };
+  EXPECT_EQ(check().verdict, Verdict::kError);
+  runs[0].facts[2].set_missing(model::FactId::kInputWaitShare, "no loader was seen");
+  EXPECT_EQ(check().verdict, Verdict::kError);
+  EXPECT_NE(check().reason.find("rank 1: no loader was seen"), std::string::npos);
+  runs[0].facts[1].set(model::FactId::kInputWaitShare, 0.5);
+  EXPECT_EQ(check().verdict, Verdict::kError);
+}
+
+TEST(Gate, SharesAndSizesThatAreNotMeantAreRefused) {
+  EXPECT_EQ(parse_share("3").error().message, "is 300% in writing: did you mean 3%?");
+  EXPECT_FALSE(parse_share("1"));
+  EXPECT_FALSE(parse_share("-3%"));
+  EXPECT_DOUBLE_EQ(*parse_share("300%"), 3);
+  EXPECT_EQ(parse_bytes("70").error().message, "has no unit: did you mean 70GiB?");
+  EXPECT_FALSE(parse_bytes("-5GiB"));
+  EXPECT_FALSE(parse_bytes("0GiB"));
+}
+
 TEST(Gate, Words) {
   EXPECT_DOUBLE_EQ(*parse_share("3%"), 0.03);
   EXPECT_DOUBLE_EQ(*parse_share(" 0.5 "), 0.5);

@@ -1,6 +1,7 @@
 #include "cli/commands/compare.h"
 
 #include "cli/exit_code_of.h"
+#include "cli/input_guard.h"
 #include "cli/load_run.h"
 #include "cli/message.h"
 #include "cli/values.h"
@@ -70,6 +71,16 @@ ExitCode CompareCommand::run(const Terminal& terminal) {
     a_ = {paths_[0]};
     b_ = {paths_[1]};
   }
+  std::vector<std::string> all = a_;
+  all.insert(all.end(), b_.begin(), b_.end());
+  for (const auto* side : {&a_, &b_}) {
+    if (wrong.empty()) wrong = given_twice(*side);
+  }
+  if (wrong.empty()) wrong = overwrites({{"-o", output_.path()}}, all);
+  if (!wrong.empty()) {
+    print_error(wrong);
+    return ExitCode::kUsage;
+  }
   const base::Result<Config> config = output_.config();
   if (!config) {
     print_error(config.error().to_string());
@@ -90,7 +101,14 @@ ExitCode CompareCommand::run(const Terminal& terminal) {
     print_error(error.to_string());
     return exit_code_of(error);
   }
-  const verify::Comparison comparison = verify::compare(*a, *b);
+  verify::Comparison comparison = verify::compare(*a, *b);
+  for (const std::string& one : a_) {
+    for (const std::string& other : b_) {
+      if (!same_file(one, other)) continue;
+      comparison.notes.push_back(groups ? one + " is a run of both sides"
+                                        : "both sides are the same file, " + one);
+    }
+  }
   return output_.write(
       output::compare_document(comparison, output_.top(), output_.verbose()),
       [&](const base::TextSink& sink) { return output::write_compare_json(comparison, sink); },

@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "cli/exit_code_of.h"
+#include "cli/input_guard.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
 #include "cli/recorded_trial.h"
@@ -21,11 +24,22 @@ using std::chrono::steady_clock;
 
 Setter set_share(std::optional<double>& target) {
   return [&target](const std::string& value) -> std::string {
-    const std::optional<double> share = verify::parse_share(value);
-    if (!share || *share < 0) return "is no share such as 3% or 0.03";
-    target = share;
+    const base::Result<double> share = verify::parse_share(value);
+    if (!share) return share.error().message;
+    target = *share;
     return "";
   };
+}
+
+// Why a baseline is not written over what is there; "" where nothing of worth is.
+std::string why_not_replaced(const std::string& path) {
+  std::error_code error;
+  const bool data = std::filesystem::is_regular_file(path, error) &&
+                    std::filesystem::file_size(path, error) > 0 && !error;
+  if (!data) return {};
+  const auto old = verify::read_baseline(path);
+  if (old) return {};
+  return path + " " + old.error().message + "; --save does not overwrite it";
 }
 
 ExitCode exit_code(verify::Verdict verdict) {
@@ -108,10 +122,11 @@ OptionGroup GateCommand::limit_options() {
   limits.options.push_back({.long_name = "max-memory",
                             .value = "SIZE",
                             .help = "peak memory of a device: 70GiB",
-                            .set = [this](const std::string& value) {
-                              limits_.max_memory = verify::parse_bytes(value);
-                              return std::string(limits_.max_memory ? ""
-                                                                    : "is no size such as 70GiB");
+                            .set = [this](const std::string& value) -> std::string {
+                              const base::Result<double> size = verify::parse_bytes(value);
+                              if (!size) return size.error().message;
+                              limits_.max_memory = *size;
+                              return "";
                             }});
   limits.options.push_back({.long_name = "max-memory-growth",
                             .value = "SHARE",
@@ -170,6 +185,19 @@ std::string GateCommand::conflict() const {
     return "--max-slowdown and --max-memory-growth need --baseline FILE";
   }
   return {};
+}
+
+std::string GateCommand::file_conflict() const {
+  if (std::string wrong = given_twice(paths_); !wrong.empty()) return wrong;
+  std::vector<std::string> inputs = paths_;
+  std::vector<Output> outputs = {{"-o", output_.path()}, {"--junit", junit_}};
+  if (save_) {
+    outputs = {{"--baseline", baseline_}};
+  } else {
+    inputs.push_back(baseline_);
+  }
+  if (std::string wrong = overwrites(outputs, inputs); !wrong.empty()) return wrong;
+  return save_ ? why_not_replaced(baseline_) : "";
 }
 
 base::Result<std::vector<verify::RunSummary>> GateCommand::runs_of_command(
@@ -236,15 +264,23 @@ ExitCode GateCommand::save(const std::vector<verify::RunSummary>& runs) const {
     print_error(baseline.error().to_string());
     return exit_code_of(baseline.error());
   }
-  OutputFile file(baseline_);
-  (void)verify::write_baseline(*baseline,
-                               [&file](std::string_view text) { return file.write(text); });
-  return file.finish();
+  const ExitCode code = replace_file(baseline_, [&](const base::TextSink& sink) {
+    return verify::write_baseline(*baseline, sink);
+  });
+  if (code == ExitCode::kOk && !no_progress_) {
+    print_note("saved the baseline of " + std::to_string(runs.size()) +
+               (runs.size() == 1 ? " run" : " runs") + " to " + baseline_);
+  }
+  return code;
 }
 
 ExitCode GateCommand::run(const Terminal& terminal) {
   if (const std::string wrong = conflict(); !wrong.empty()) {
     print_error(wrong + ". See pyrometer gate --help");
+    return ExitCode::kUsage;
+  }
+  if (const std::string wrong = file_conflict(); !wrong.empty()) {
+    print_error(wrong);
     return ExitCode::kUsage;
   }
   const auto refuse = [](const base::Error& error) {
@@ -278,9 +314,17 @@ ExitCode GateCommand::run(const Terminal& terminal) {
     print_error("interrupted before a run had ended");
     return ExitCode::kInterrupted;
   }
+  if (save_ && interrupted) {
+    print_error("interrupted after " + std::to_string(runs->size()) + " of " +
+                std::to_string(runs_) + " runs: " + baseline_ + " was not written");
+    return ExitCode::kInterrupted;
+  }
   if (save_) {
-    const ExitCode code = save(*runs);
-    return interrupted && code == ExitCode::kOk ? ExitCode::kInterrupted : code;
+    if (!command_.empty() && runs->size() < static_cast<std::size_t>(runs_)) {
+      print_warning("the budget ended early: the baseline is of " + std::to_string(runs->size()) +
+                    " of " + std::to_string(runs_) + " runs");
+    }
+    return save(*runs);
   }
   const verify::GateResult result = verify::judge(baseline ? &*baseline : nullptr, *runs, limits_);
   ExitCode written = output_.write(

@@ -24,6 +24,8 @@ class GateCommand : public Command {
   [[nodiscard]] OptionGroup input_options();
   [[nodiscard]] OptionGroup limit_options();
   [[nodiscard]] std::string conflict() const;
+  // What is wrong with the files that are named; "" when nothing.
+  [[nodiscard]] std::string file_conflict() const;
   [[nodiscard]] bool needs_baseline() const;
   // Candidates from files; or from runs of the command until `enough`. Says on stderr what is
   // wrong.

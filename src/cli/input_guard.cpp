@@ -1,0 +1,67 @@
+#include "cli/input_guard.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace pyrometer::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file_name(const std::string& path) { return !path.empty() && path != "-"; }
+
+// Whether `path` is one of the files in the folder, at any depth.
+bool lies_in(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || !fs::is_directory(folder, error)) return false;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
+       it.increment(error)) {
+    if (same_file(path, it->path().string())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::exists(a, error) && fs::exists(b, error)) {
+    const bool holds_data = fs::is_regular_file(a, error) || fs::is_directory(a, error);
+    return holds_data && fs::equivalent(a, b, error) && !error;
+  }
+  if (fs::exists(a, error) || fs::exists(b, error)) return false;
+  return fs::absolute(a, error).lexically_normal() == fs::absolute(b, error).lexically_normal();
+}
+
+std::string given_twice(const std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!same_file(paths[i], paths[j])) continue;
+      return paths[i] + (paths[i] == paths[j] ? " is given twice" : " is the same as " + paths[j]) +
+             ": each run counts once";
+    }
+  }
+  return {};
+}
+
+std::string overwrites(const std::vector<Output>& outputs, const std::vector<std::string>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Output& output = outputs[i];
+    if (!is_file_name(output.path)) continue;
+    for (const std::string& input : inputs) {
+      if (!is_file_name(input)) continue;
+      if (same_file(output.path, input) || lies_in(output.path, input)) {
+        return output.option + " " + output.path + " would overwrite an input (" + input + ")";
+      }
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (is_file_name(outputs[j].path) && same_file(output.path, outputs[j].path)) {
+        return output.option + " and " + outputs[j].option + " name the same file, " + output.path;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace pyrometer::cli
