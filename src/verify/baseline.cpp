@@ -38,9 +38,28 @@ std::optional<double> positive(const json& object, const char* key, std::string&
   return std::nullopt;
 }
 
-std::int64_t whole(const json& object, const char* key) {
+// A whole number of at least `least`. Sets `wrong` otherwise, also where the key is missing.
+std::int64_t whole(const json& object, const char* key, std::int64_t least, std::string& wrong) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+  if (found != object.end() && found->is_number_integer()) {
+    // Beyond its range an unsigned number reads as a negative one.
+    const auto number = found->get<std::int64_t>();
+    if (number >= least) return number;
+  }
+  wrong = std::string(key) + " is no whole number of at least " + std::to_string(least);
+  return 0;
+}
+
+std::vector<std::string> texts(const json& object, const char* key, std::string& wrong) {
+  std::vector<std::string> out;
+  const auto found = object.find(key);
+  bool sound = found != object.end() && found->is_array();
+  for (std::size_t i = 0; sound && i < found->size(); ++i) {
+    sound = (*found)[i].is_string();
+    if (sound) out.push_back((*found)[i].get<std::string>());
+  }
+  if (!sound) wrong = std::string(key) + " is no array of strings";
+  return out;
 }
 
 std::optional<BaselineRun> read_run(const json& object, std::string& wrong) {
@@ -49,7 +68,7 @@ std::optional<BaselineRun> read_run(const json& object, std::string& wrong) {
     return std::nullopt;
   }
   BaselineRun run;
-  run.steps = whole(object, "steps");
+  run.steps = whole(object, "steps", 1, wrong);
   const std::optional<double> step = positive(object, "step_ns", wrong);
   run.sample_ns = positive(object, "sample_ns", wrong);
   run.step_error = positive(object, "step_error", wrong);
@@ -167,21 +186,17 @@ base::Result<Baseline> read_baseline(const std::string& path) {
                        .file = path});
   }
   Baseline out;
-  out.ranks = whole(document, "ranks");
   std::string wrong;
+  out.ranks = whole(document, "ranks", 0, wrong);
   out.samples_per_step = positive(document, "samples_per_step", wrong);
-  if (const auto gpus = document.find("gpus"); gpus != document.end() && gpus->is_array()) {
-    for (const json& gpu : *gpus) {
-      if (gpu.is_string()) out.gpus.push_back(gpu.get<std::string>());
-    }
-  }
+  out.gpus = texts(document, "gpus", wrong);
   std::sort(out.gpus.begin(), out.gpus.end());
   const auto runs = document.find("runs");
   if (runs == document.end() || !runs->is_array() || runs->empty()) wrong = "it has no runs";
   if (!wrong.empty()) return base::fail(format_error(path, wrong));
-  for (const json& object : *runs) {
-    const std::optional<BaselineRun> run = read_run(object, wrong);
-    if (!run) return base::fail(format_error(path, wrong));
+  for (std::size_t i = 0; i < runs->size(); ++i) {
+    const std::optional<BaselineRun> run = read_run((*runs)[i], wrong);
+    if (!run) return base::fail(format_error(path, "runs[" + std::to_string(i) + "]: " + wrong));
     out.runs.push_back(*run);
   }
   return out;

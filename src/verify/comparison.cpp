@@ -159,6 +159,12 @@ void find_unlike(Runs a, Runs b, Comparison& out) {
       } else if (run.ranks != first.ranks) {
         note("different numbers of ranks: " + std::to_string(first.ranks) + " against " +
              std::to_string(run.ranks));
+      } else if ((run.world_size > 1 && first.world_size <= 0) ||
+                 (first.world_size > 1 && run.world_size <= 0)) {
+        const auto size = [](const RunSummary& one) {
+          return one.world_size > 0 ? std::to_string(one.world_size) : std::string("unknown");
+        };
+        note("different world sizes: " + size(first) + " against " + size(run));
       }
       constexpr double kSameBatch = 0.02;  // the last batch of an epoch is often smaller
       if (run.samples_per_step && first.samples_per_step &&

@@ -39,6 +39,17 @@ RunSummary run(double ms, double input_ms, std::uint64_t seed, double batch = 32
   return out;
 }
 
+TEST(Comparison, AnUnknownWorldIsUnlikeOneOfSeveralOnly) {
+  std::vector<RunSummary> a = {run(20, 2, 1)};
+  std::vector<RunSummary> b = {run(20, 2, 2)};
+  a[0].world_size = 1;
+  b[0].world_size = 0;
+  EXPECT_TRUE(compare(a, b).unlike.empty());
+  a[0].world_size = 2;
+  const std::vector<std::string> unlike = {"different world sizes: 2 against unknown"};
+  EXPECT_EQ(compare(a, b).unlike, unlike);
+}
+
 TEST(Comparison, CausesMakeUpTheChange) {
   const std::vector<RunSummary> a = {run(20, 2, 1)};
   const std::vector<RunSummary> b = {run(30, 12, 2)};

@@ -98,9 +98,8 @@ bool holds(double value, Relation relation, double limit) {
   return false;
 }
 
-// An upper limit against an interval; without one, against the value.
+// An upper limit against a known interval.
 Verdict at_most(const Interval& measured, double limit) {
-  if (!measured.known) return measured.value <= limit ? Verdict::kPass : Verdict::kFail;
   if (measured.high <= limit) return Verdict::kPass;
   if (measured.low > limit) return Verdict::kFail;
   return Verdict::kInconclusive;
@@ -110,6 +109,8 @@ std::string percent(double share) { return fmt::format("{:+.1f}%", share * 100);
 
 constexpr const char* kStraddles =
     "the limit lies within the interval; more runs or steps narrow it";
+
+constexpr const char* kTooFewSteps = "too few steps for an interval";
 
 auto wrong(std::string what) {
   return base::fail(base::Error{.kind = base::ErrorKind::kUsage, .message = std::move(what)});
@@ -186,7 +187,7 @@ Check slowdown_check(const Baseline* baseline, std::span<const RunSummary> candi
   check.measured = percent(ratio.value - 1) + " time per " + (by_sample ? "sample" : "step");
   if (!ratio.known) {
     check.verdict = Verdict::kInconclusive;
-    check.reason = "too few steps for an interval";
+    check.reason = kTooFewSteps;
     return check;
   }
   check.measured += fmt::format(" ({} to {})", percent(ratio.low - 1), percent(ratio.high - 1));
@@ -271,9 +272,12 @@ Check cost_check(std::span<const RunSummary> candidates, std::span<const Baselin
   }
   check.value = check.interval.value;
   check.measured = fmt::format("${:.4g}", *check.value);
-  if (check.interval.known) {
-    check.measured += fmt::format(" (${:.4g} to ${:.4g})", check.interval.low, check.interval.high);
+  if (!check.interval.known) {
+    check.verdict = Verdict::kInconclusive;
+    check.reason = kTooFewSteps;
+    return check;
   }
+  check.measured += fmt::format(" (${:.4g} to ${:.4g})", check.interval.low, check.interval.high);
   check.verdict = at_most(check.interval, limit);
   if (check.verdict == Verdict::kInconclusive) check.reason = kStraddles;
   return check;
@@ -415,9 +419,15 @@ base::Result<Requirement> parse_requirement(std::string_view text) {
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
     const std::optional<model::FactId> fact = fact_named(name);
-    if (!fact) return wrong("names no fact. See docs/reference/facts.md");
+    if (!fact) {
+      return base::fail(base::Error{.kind = base::ErrorKind::kNotFound,
+                                    .message = "names no fact of docs/reference/facts.md"});
+    }
     const model::FactInfo& info = model::fact_info(*fact);
     const std::string_view value_text = text.substr(at + sign.size());
+    if (info.unit == "text") {
+      return wrong("names a fact that is a text, not a number: it cannot be required");
+    }
     const std::optional<double> value = value_in(value_text, info.unit);
     if (!value) {
       return wrong("has no number in the fact's unit (" + std::string(info.unit) +
@@ -445,7 +455,8 @@ GateResult judge(const Baseline* baseline, std::span<const RunSummary> candidate
     if (run.failed != 0) {
       out.checks.push_back(
           error_check("run", "ends without an error",
-                      fmt::format("the command of {} ended with {}", run.label, run.failed)));
+                      fmt::format("the command of {} ended with {}{}{}", run.label, run.failed,
+                                  run.last_words.empty() ? "" : ": ", run.last_words)));
     }
   }
   const auto add_timed = [&](const char* name, const auto& make) {
@@ -473,6 +484,14 @@ GateResult judge(const Baseline* baseline, std::span<const RunSummary> candidate
   }
   for (const Requirement& requirement : limits.requirements) {
     out.checks.push_back(requirement_check(candidates, requirement, limits.level));
+  }
+  std::string values;
+  for (const Check& check : out.checks) {
+    const bool decided = check.verdict == Verdict::kPass || check.verdict == Verdict::kFail;
+    if (decided && !check.interval.known) values += (values.empty() ? "" : ", ") + check.name;
+  }
+  if (!values.empty()) {
+    out.notes.push_back("judged by the value alone, which has no interval: " + values);
   }
   out.verdict = Verdict::kPass;
   for (const Check& check : out.checks) out.verdict = std::max(out.verdict, check.verdict);

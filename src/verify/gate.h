@@ -25,7 +25,8 @@ struct Requirement {
   double value = 0;  // in the fact's unit
 };
 
-// Error kUsage: says what is wrong with the text, as a clause that follows it.
+// Error kNotFound where it names no fact, else kUsage: says what is wrong with the text, as a
+// clause that follows it.
 [[nodiscard]] base::Result<Requirement> parse_requirement(std::string_view text);
 // "3%" or "0.03", at least 0. Error kUsage as above: also 1 or more without %, which is 100% in
 // writing and nearly always less in mind.

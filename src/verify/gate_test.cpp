@@ -128,6 +128,32 @@ TEST(Gate, SharesAndSizesThatAreNotMeantAreRefused) {
   EXPECT_FALSE(parse_bytes("0GiB"));
 }
 
+TEST(Gate, CostWithoutAnIntervalIsNotDecided) {
+  std::vector<RunSummary> runs = {run(20, 1, 2)};
+  runs[0].usd_per_gpu_hour = 2.5;
+  const GateResult result = judge(nullptr, runs, {.max_cost = 1e6});
+  EXPECT_EQ(result.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(result.checks[0].reason, "too few steps for an interval");
+}
+
+TEST(Gate, FieldsOfABaselineAreChecked) {
+  const std::string path = (std::filesystem::temp_directory_path() / "gate_fields.json").string();
+  const auto problem = [&](const char* gpus, const char* steps) {
+    std::ofstream(path) << R"({"schema": "pyrometer.baseline/1", "ranks": 1, "gpus": )" << gpus
+                        << R"(, "runs": [{"step_ns": 5, "steps": )" << steps << "}]}";
+    const auto read = read_baseline(path);
+    std::filesystem::remove(path);
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(problem(R"(["H200"])", "7"), "");
+  EXPECT_EQ(problem(R"("H200")", "7"), "is no baseline: gpus is no array of strings");
+  EXPECT_EQ(problem("[1]", "7"), "is no baseline: gpus is no array of strings");
+  const std::string no_steps = "is no baseline: runs[0]: steps is no whole number of at least 1";
+  for (const char* steps : {"0", "-3", "2.5", "null", "\"7\""}) {
+    EXPECT_EQ(problem("[]", steps), no_steps) << steps;
+  }
+}
+
 TEST(Gate, Words) {
   EXPECT_DOUBLE_EQ(*parse_share("3%"), 0.03);
   EXPECT_DOUBLE_EQ(*parse_share(" 0.5 "), 0.5);
@@ -138,6 +164,9 @@ TEST(Gate, Words) {
   EXPECT_FALSE(parse_requirement("steps.p95 <= 40%"));
   EXPECT_FALSE(parse_requirement("steps.p95 40"));
   EXPECT_FALSE(parse_requirement("steps.p95 <= nan"));
+  EXPECT_EQ(parse_requirement("steps.p96 <= 4").error().kind, base::ErrorKind::kNotFound);
+  EXPECT_NE(parse_requirement("dilation.basis == 1").error().message.find("is a text"),
+            std::string::npos);
 }
 
 TEST(Gate, BaselinesReadBack) {

@@ -32,6 +32,7 @@ struct RunSummary {
   bool recording = false;   // of `pyrometer run`; else a profiler's trace
   bool ended = true;        // false: still running, or the recorder was killed
   std::int32_t failed = 0;  // exit code or signal of a recorded command that failed
+  std::string last_words;   // of a failed command's output; "" where there are none
   std::int64_t ranks = 0;
   std::int32_t world_size = -1;   // -1: not known
   std::vector<std::string> gpus;  // names of the devices that worked, sorted; "" where not known

@@ -105,7 +105,7 @@ ExitCode CompareCommand::run(const Terminal& terminal) {
   for (const std::string& one : a_) {
     for (const std::string& other : b_) {
       if (!same_file(one, other)) continue;
-      comparison.notes.push_back(groups ? one + " is a run of both sides"
+      comparison.notes.push_back(groups ? "the run " + one + " is on both sides"
                                         : "both sides are the same file, " + one);
     }
   }

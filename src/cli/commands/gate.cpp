@@ -12,6 +12,7 @@
 #include "cli/output_file.h"
 #include "cli/recorded_trial.h"
 #include "cli/scratch_folder.h"
+#include "cli/text.h"
 #include "cli/values.h"
 #include "monitor/interrupts.h"
 #include "output/gate_report.h"
@@ -40,6 +41,32 @@ std::string why_not_replaced(const std::string& path) {
   const auto old = verify::read_baseline(path);
   if (old) return {};
   return path + " " + old.error().message + "; --save does not overwrite it";
+}
+
+// Of a run that tells nothing but that its command failed.
+verify::RunSummary failed_run(std::string label, const TrialOutcome& outcome) {
+  const std::string how = outcome.end.signal != 0
+                              ? "signal " + std::to_string(outcome.end.signal)
+                              : "exit code " + std::to_string(outcome.end.exit_code);
+  verify::RunSummary run{.label = std::move(label)};
+  run.failed = outcome.end.signal != 0 ? 128 + outcome.end.signal : outcome.end.exit_code;
+  run.last_words = outcome.last_words;
+  run.why_no_steps = "the command failed with " + how +
+                     (outcome.last_words.empty() ? "" : ": " + outcome.last_words);
+  run.why_no_memory = run.why_no_mfu = run.why_no_price = "its command failed";
+  return run;
+}
+
+// What a fact's name may have been meant to be, for one that is none.
+std::string near_fact(const std::string& requirement) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < model::kFactCount; ++i) {
+    names.emplace_back(model::fact_info(static_cast<model::FactId>(i)).id);
+  }
+  const std::size_t begin = requirement.find_first_not_of(' ');
+  const std::size_t end = requirement.find_first_of(" <>=!", begin);
+  if (begin == std::string::npos) return {};
+  return closest(requirement.substr(begin, end - begin), names);
 }
 
 ExitCode exit_code(verify::Verdict verdict) {
@@ -136,19 +163,24 @@ OptionGroup GateCommand::limit_options() {
                             .value = "SHARE",
                             .help = "model FLOPs utilization: 40%; an error where it is not known",
                             .set = set_share(limits_.min_mfu)});
-  limits.options.push_back({.long_name = "require",
-                            .value = "FACT",
-                            .help =
-                                "a condition on a fact, such as 'input.wait_share < 5%'; may be "
-                                "given again. A fact without a value is an error",
-                            .set =
-                                [this](const std::string& value) {
-                                  auto requirement = verify::parse_requirement(value);
-                                  if (!requirement) return requirement.error().message;
-                                  limits_.requirements.push_back(std::move(*requirement));
-                                  return std::string{};
-                                },
-                            .repeats = true});
+  limits.options.push_back(
+      {.long_name = "require",
+       .value = "FACT",
+       .help = "a condition on a fact, such as 'input.wait_share < 5%'; may be "
+               "given again. A fact without a value is an error",
+       .set =
+           [this](const std::string& value) {
+             auto requirement = verify::parse_requirement(value);
+             if (!requirement) {
+               const base::Error& error = requirement.error();
+               const std::string near =
+                   error.kind == base::ErrorKind::kNotFound ? near_fact(value) : "";
+               return error.message + (near.empty() ? "" : " (did you mean " + near + "?)");
+             }
+             limits_.requirements.push_back(std::move(*requirement));
+             return std::string{};
+           },
+       .repeats = true});
   return limits;
 }
 
@@ -226,13 +258,15 @@ base::Result<std::vector<verify::RunSummary>> GateCommand::runs_of_command(
     }
     if (outcome->how == TrialEnd::kOutOfTime) break;
     if (outcome->how == TrialEnd::kFailed) {
-      return base::fail({.kind = base::ErrorKind::kIo,
-                         .message = "the command failed with " +
-                                    (outcome->end.signal != 0
-                                         ? "signal " + std::to_string(outcome->end.signal)
-                                         : "exit code " + std::to_string(outcome->end.exit_code)) +
-                                    (outcome->last_words.empty() ? "" : ": " + outcome->last_words),
-                         .file = ""});
+      verify::RunSummary failed = failed_run("run " + std::to_string(i), *outcome);
+      if (save_) {
+        return base::fail(
+            {.kind = base::ErrorKind::kIo, .message = failed.why_no_steps, .file = ""});
+      }
+      // Judged all the same: what CI reads has to tell it.
+      print_error(failed.why_no_steps);
+      runs.push_back(std::move(failed));
+      break;
     }
     base::Result<verify::RunSummary> run = load_run(request.recording, options);
     if (!run) return base::fail(run.error());
@@ -310,13 +344,13 @@ ExitCode GateCommand::run(const Terminal& terminal) {
                         ? load_runs(paths_, options)
                         : runs_of_command(options, baseline ? &*baseline : nullptr, interrupted);
   if (!runs) return refuse(runs.error());
-  if (interrupted && runs->empty()) {
-    print_error("interrupted before a run had ended");
-    return ExitCode::kInterrupted;
-  }
   if (save_ && interrupted) {
     print_error("interrupted after " + std::to_string(runs->size()) + " of " +
                 std::to_string(runs_) + " runs: " + baseline_ + " was not written");
+    return ExitCode::kInterrupted;
+  }
+  if (interrupted && runs->empty()) {
+    print_error("interrupted before a run had ended");
     return ExitCode::kInterrupted;
   }
   if (save_) {
