@@ -1,7 +1,10 @@
 #include "cli/input_guard.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+
+#include "importers/input_list.h"
 
 namespace pyrometer::cli {
 namespace {
@@ -10,16 +13,14 @@ namespace fs = std::filesystem;
 
 bool is_file_name(const std::string& path) { return !path.empty() && path != "-"; }
 
-// Whether `path` is one of the files in the folder, at any depth.
-bool lies_in(const std::string& path, const std::string& folder) {
+// Whether `path` is one of the files that are read where the folder is named. Others in it, such as
+// the report of the last time, may be written again.
+bool is_read_from(const std::string& folder, const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || !fs::is_directory(folder, error)) return false;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
-       it.increment(error)) {
-    if (same_file(path, it->path().string())) return true;
-  }
-  return false;
+  const auto inputs = importers::list_inputs({folder});
+  return inputs && std::any_of(inputs->files.begin(), inputs->files.end(),
+                               [&](const std::string& file) { return same_file(file, path); });
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::string overwrites(const std::vector<Output>& outputs, const std::vector<std
     if (!is_file_name(output.path)) continue;
     for (const std::string& input : inputs) {
       if (!is_file_name(input)) continue;
-      if (same_file(output.path, input) || lies_in(output.path, input)) {
+      if (same_file(output.path, input) || is_read_from(input, output.path)) {
         return output.option + " " + output.path + " would overwrite an input (" + input + ")";
       }
     }

@@ -18,8 +18,8 @@ struct Output {
   std::string option, path;  // "--junit"; path "" or "-": none of a file
 };
 
-// "" where no output is one of the inputs, lies in one that is a folder of traces as one of its
-// files, or is the same as another output; else a clause that says which.
+// "" where no output is one of the inputs, is read from one that is a folder of traces, or is the
+// same as another output; else a clause that says which.
 [[nodiscard]] std::string overwrites(const std::vector<Output>& outputs,
                                      const std::vector<std::string>& inputs);
 

@@ -301,7 +301,7 @@ ExitCode GateCommand::save(const std::vector<verify::RunSummary>& runs) const {
   const ExitCode code = replace_file(baseline_, [&](const base::TextSink& sink) {
     return verify::write_baseline(*baseline, sink);
   });
-  if (code == ExitCode::kOk && !no_progress_) {
+  if (code == ExitCode::kOk && !no_progress_ && baseline_ != "-") {
     print_note("saved the baseline of " + std::to_string(runs.size()) +
                (runs.size() == 1 ? " run" : " runs") + " to " + baseline_);
   }
