@@ -328,7 +328,8 @@ class DeviceState {
 void measure_device_state(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.run == nullptr) {
-    facts.all_missing("device_state", "a trace says nothing of it; pyrometer run does");
+    facts.all_missing("device_state",
+                      "a trace says nothing of the machine and the whole run; pyrometer run does");
     return;
   }
   if (t.run->devices.empty()) {

@@ -179,7 +179,8 @@ class HostLoad {
 void measure_host_load(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.run == nullptr) {
-    facts.all_missing("host_load", "a trace says nothing of the machine; pyrometer run does");
+    facts.all_missing("host_load",
+                      "a trace says nothing of the machine and the whole run; pyrometer run does");
     return;
   }
   HostLoad(t, facts).measure();

@@ -176,7 +176,8 @@ void tell(const std::vector<Worker>& workers, Interval window, FactWriter& facts
 void measure_loader_workers(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.run == nullptr) {
-    facts.all_missing("loader_workers", "a trace says nothing of workers; pyrometer run does");
+    facts.all_missing("loader_workers",
+                      "a trace says nothing of the machine and the whole run; pyrometer run does");
     return;
   }
   const Interval window = training_span(*t.run);

@@ -285,7 +285,8 @@ class RunCourse {
 void measure_run_course(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
   if (t.run == nullptr) {
-    facts.all_missing("run_course", "a trace says nothing of the whole run; pyrometer run does");
+    facts.all_missing("run_course",
+                      "a trace says nothing of the machine and the whole run; pyrometer run does");
     return;
   }
   RunCourse(t, facts).measure();

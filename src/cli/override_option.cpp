@@ -43,10 +43,10 @@ std::string parse_override(std::string_view text, std::vector<model::Override>& 
     return "has a value that is not " + model::values_of(*info);
   const auto same = std::find_if(overrides.begin(), overrides.end(),
                                  [id](const model::Override& one) { return one.id == id; });
-  if (same != overrides.end()) {
-    same->value = std::move(value);
-  } else {
+  if (same == overrides.end()) {
     overrides.push_back({std::string(id), std::move(value)});
+  } else if (same->value != value) {
+    return "is given twice, first as " + same->value + ": one value at a time";
   }
   return {};
 }

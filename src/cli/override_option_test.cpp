@@ -23,10 +23,12 @@ TEST(ParseOverride, TakesIdsAndValues) {
   std::vector<Override> overrides;
   EXPECT_EQ(parse_override("loader.workers=4", overrides), "");
   EXPECT_EQ(parse_override("precision.tf32", overrides), "");
-  EXPECT_EQ(parse_override("loader.workers=auto", overrides), "");
+  EXPECT_EQ(parse_override("loader.workers=4", overrides), "");
+  EXPECT_EQ(parse_override("loader.workers=auto", overrides),
+            "is given twice, first as 4: one value at a time");
   EXPECT_EQ(parse_override("env.NCCL_ALGO=Ring", overrides), "");
   EXPECT_THAT(overrides,
-              ElementsAre(Override{"loader.workers", "auto"}, Override{"precision.tf32", "on"},
+              ElementsAre(Override{"loader.workers", "4"}, Override{"precision.tf32", "on"},
                           Override{"env.NCCL_ALGO", "Ring"}));
 }
 
@@ -59,6 +61,7 @@ TEST(Overrides, EveryDefaultIsAValueAndEveryEditIsFilledIn) {
       const std::string edit = model::edit_for(info, word);
       EXPECT_THAT(edit, ::testing::Not(HasSubstr("{"))) << info.id;
       EXPECT_THAT(edit, ::testing::Not(IsEmpty())) << info.id;
+      EXPECT_THAT(edit, ::testing::Not(::testing::ContainsRegex("[=(]auto"))) << info.id;
     }
     // What separates overrides in the environment is in no value.
     EXPECT_FALSE(model::takes_value(info, "a;b")) << info.id;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "cli/install_paths.h"
 #include "monitor/contained_child.h"
@@ -20,6 +23,16 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLook{100};
 constexpr seconds kGrace{10};  // to end, after it was asked to
+
+// A program that floods its output must not fill the disk. It is written by appending, so what is
+// cut off is gone and the rest goes on.
+void bound_log(const std::string& path) {
+  constexpr std::uintmax_t kMost = 64U << 20U;
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > kMost && !error) {
+    std::filesystem::resize_file(path, 0, error);
+  }
+}
 
 // The end of a log, where errors stand.
 std::string tail_of(const std::string& path) {
@@ -79,6 +92,17 @@ class Watchdog {
   std::int64_t steps_ = 0;
 };
 
+// Waits for its end, less patiently from a second Ctrl-C on.
+monitor::ChildEnd end_soon(monitor::ContainedChild& child) {
+  const bool is_asked = monitor::Interrupts::signal() != 0;  // it was told by SIGINT
+  if (!is_asked) return child.end(kGrace);
+  const auto until = steady_clock::now() + kGrace;
+  while (steady_clock::now() < until && monitor::Interrupts::count() < 2) {
+    if (const auto ended = child.wait(kLook)) return *ended;
+  }
+  return child.end(monitor::Interrupts::count() < 2 ? kGrace : seconds{1});
+}
+
 }  // namespace
 
 base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
@@ -100,6 +124,7 @@ base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
       out.end = *ended;
       break;
     }
+    bound_log(request.log);
     const auto passed = steady_clock::now() - start;
     if (monitor::Interrupts::signal() != 0) {
       out.how = TrialEnd::kInterrupted;
@@ -111,11 +136,7 @@ base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
       continue;
     }
     if (out.how == TrialEnd::kInterrupted) child->signal(SIGINT);
-    if (out.how == TrialEnd::kInterrupted && child->wait(kGrace)) {
-      out.end = child->end(milliseconds{0});
-    } else {
-      out.end = child->end(kGrace);
-    }
+    out.end = end_soon(*child);
     break;
   }
   out.took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);

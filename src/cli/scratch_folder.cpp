@@ -12,8 +12,9 @@ namespace pyrometer::cli {
 
 base::Result<ScratchFolder> ScratchFolder::make(const std::string& parent) {
   std::error_code error;
-  const std::filesystem::path base =
-      parent.empty() ? std::filesystem::temp_directory_path(error) : std::filesystem::path(parent);
+  const std::filesystem::path base = std::filesystem::absolute(
+      parent.empty() ? std::filesystem::temp_directory_path(error) : std::filesystem::path(parent),
+      error);
   std::string path = (base / "pyrometer-XXXXXX").string();
   if (error || ::mkdtemp(path.data()) == nullptr) {
     return base::fail({.kind = base::ErrorKind::kIo,

@@ -19,9 +19,10 @@ std::optional<Number> parse(const std::string& text) {
 }  // namespace
 
 std::optional<double> parse_with_unit(std::string_view text, std::span<const Unit> units) {
+  constexpr double kMost = 1e18;  // bytes
   double number = -1;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  if (error != std::errc() || !(number >= 0 && number <= kMost)) return std::nullopt;
   std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   for (const Unit& known : units) {
@@ -33,7 +34,10 @@ std::optional<double> parse_with_unit(std::string_view text, std::span<const Uni
 std::optional<double> parse_seconds(const std::string& text) {
   static constexpr std::array<Unit, 6> kUnits = {
       {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
-  return parse_with_unit(text, kUnits);
+  // As many nanoseconds still fit into 64 bits.
+  constexpr double kMost = 9e9;
+  const auto seconds = parse_with_unit(text, kUnits);
+  return seconds && *seconds <= kMost ? seconds : std::nullopt;
 }
 
 Setter set_true(bool& target) {

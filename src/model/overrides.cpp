@@ -69,6 +69,16 @@ const OverrideInfo* find_override(std::string_view id) {
   return at == all.end() ? nullptr : &*at;
 }
 
+std::vector<const OverrideInfo*> overrides_for(std::string_view finding) {
+  std::vector<const OverrideInfo*> found;
+  for (const OverrideInfo& info : override_table()) {
+    const bool answers =
+        std::find(info.findings.begin(), info.findings.end(), finding) != info.findings.end();
+    if (answers && !info.default_value.empty()) found.push_back(&info);
+  }
+  return found;
+}
+
 std::string values_of(const OverrideInfo& info) {
   switch (info.kind) {
     case OverrideKind::kChoice:
@@ -100,7 +110,7 @@ bool takes_value(const OverrideInfo& info, std::string_view value) {
 
 std::string edit_for(const OverrideInfo& info, std::string_view value) {
   std::string text(info.edit);
-  replace_all(text, "{value}", value);
+  replace_all(text, "{value}", value == "auto" ? info.auto_code : value);
   replace_all(text, "{python}", value == "off" ? "False" : "True");
   replace_all(text, "{dtype}", dtype_of(value));
   return text;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pyrometer::model {
 
@@ -30,6 +31,7 @@ struct OverrideInfo {
   bool switchable;        // can be put on and off within one process, between two steps
   std::span<const std::string_view> findings;  // ids of the findings that it answers
   std::string_view edit;                       // see edit_for
+  std::string_view auto_code;                  // what stands in it for the value "auto"
   std::string_view caveats;
 };
 
@@ -44,6 +46,9 @@ struct Override {
 [[nodiscard]] std::span<const OverrideInfo> override_table();
 // Null: there is none of this id.
 [[nodiscard]] const OverrideInfo* find_override(std::string_view id);
+
+// Those that answer a finding and have a default, in the order of the catalog.
+[[nodiscard]] std::vector<const OverrideInfo*> overrides_for(std::string_view finding);
 
 // "a whole number from 0 to 128, or auto": what `info` takes, as a noun phrase.
 [[nodiscard]] std::string values_of(const OverrideInfo& info);

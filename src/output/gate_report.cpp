@@ -86,7 +86,12 @@ Document gate_document(const GateResult& result) {
   for (const Check& check : result.checks) {
     section.table.rows.push_back({std::string(verdict_id(check.verdict)), check.name,
                                   check.measured.empty() ? "–" : check.measured, check.limit});
-    if (!check.reason.empty()) section.lines.push_back(sentence(check.name + ": " + check.reason));
+    if (check.reason.empty()) continue;
+    // The id of a fact is to be copied as it is.
+    const std::string said = check.name + ": " + check.reason;
+    section.lines.push_back(check.name.find('.') == std::string::npos
+                                ? sentence(said)
+                                : said + (said.ends_with('.') ? "" : "."));
   }
   out.sections.push_back(std::move(section));
   const auto runs = [](std::size_t n) { return count_of(static_cast<std::int64_t>(n), "run"); };

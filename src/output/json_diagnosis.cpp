@@ -1,4 +1,5 @@
 #include "cost/price.h"
+#include "model/overrides.h"
 #include "output/json_parts.h"
 #include "output/words.h"
 
@@ -79,6 +80,10 @@ void write_finding(JsonWriter& json, const Report& report, const model::Finding&
   write_saving(json, report, finding.prediction);
   json.member("fix", finding.fix);
   json.member("fix_code", if_given(finding.fix_code));
+  json.key("overrides");
+  json.begin_array(JsonLayout::kInline);
+  for (const model::OverrideInfo* info : model::overrides_for(finding.id)) json.value(info->id);
+  json.end_array();
   json.key("where");
   json.begin_array();
   for (const std::string& where : finding.where) json.value(where);

@@ -108,6 +108,10 @@ std::string finding_of(std::size_t number, const model::Finding& finding, const 
   out += "\n";
   if (!finding.fix.empty()) out += markdown_text(finding.fix) + "\n\n";
   if (!finding.fix_code.empty()) out += markdown_code(finding.fix_code) + "\n";
+  const std::string command = try_command(finding);
+  if (finding.severity != model::Severity::kInfo && !command.empty()) {
+    out += "With no edit: `" + command + "`\n\n";
+  }
   return out;
 }
 

@@ -40,6 +40,10 @@ struct RankView {
 [[nodiscard]] inline Column text_column(std::string title, int rank = 0) {
   return {std::move(title), Align::kLeft, Shorten::kMiddle, rank};
 }
+// Of what is copied elsewhere: never shortened.
+[[nodiscard]] inline Column whole_column(std::string title) {
+  return {std::move(title), Align::kLeft, Shorten::kNever, 0};
+}
 [[nodiscard]] inline Column symbol_column(std::string title) {
   return {std::move(title), Align::kLeft, Shorten::kSymbol, 0};
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cost/price.h"
+#include "model/overrides.h"
 #include "output/units.h"
 
 namespace pyrometer::output {
@@ -220,6 +221,20 @@ std::string describe_saving(const Report& report, const model::Prediction& predi
                      format_percent_range(saving.share.low, saving.share.high),
                      format_usd_range(a_day(saving.share.low), a_day(saving.share.high)),
                      count_of(usage.gpus, "GPU"));
+}
+
+std::string try_command(const model::Finding& finding) {
+  constexpr int kMost = 3;
+  std::string command = "pyrometer try";
+  bool numerics = false;
+  int count = 0;
+  for (const model::OverrideInfo* info : model::overrides_for(finding.id)) {
+    if (++count > kMost) break;
+    command += fmt::format(" --fix {}", info->id);
+    numerics = numerics || info->changes_numerics;
+  }
+  if (count == 0) return "";
+  return command + (numerics ? " --allow-numerics" : "") + " -- COMMAND";
 }
 
 std::string describe_evidence(const model::Evidence& evidence) {

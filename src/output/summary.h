@@ -56,6 +56,10 @@ inline constexpr std::string_view kOrder =
 [[nodiscard]] std::string describe_saving(const Report& report,
                                           const model::Prediction& prediction);
 
+// "pyrometer try --fix loader.workers -- COMMAND": what applies and measures the fix with no edit;
+// empty where nothing does.
+[[nodiscard]] std::string try_command(const model::Finding& finding);
+
 // "measured 87.0%, threshold ≥ 20.0%".
 [[nodiscard]] std::string describe_evidence(const model::Evidence& evidence);
 

@@ -114,6 +114,8 @@ void write_finding(Page& page, std::size_t number, const model::Finding& finding
   if (!finding.order.empty()) page.labelled(kIndent, kLabel, "order", {{finding.order}});
   if (!finding.fix.empty()) page.labelled(kIndent, kLabel, "fix", {{finding.fix}});
   page.code(kIndent + kLabel, kIndent, finding.fix_code);
+  const std::string command = try_command(finding);
+  if (!brief && !command.empty()) page.labelled(kIndent, kLabel, "no edit", {{command}});
   constexpr std::size_t kShownPlaces = 3;
   const std::size_t places =
       verbose ? finding.where.size() : std::min(kShownPlaces, finding.where.size());

@@ -205,16 +205,21 @@ std::string try_verdict(const TryResult& result) {
   };
   const auto all = static_cast<std::int64_t>(result.fixes.size());
   const std::int64_t skipped = count(FixVerdict::kSkipped);
+  const std::int64_t rejected = count(FixVerdict::kRejected);
   if (result.interrupted) return "Interrupted before anything was found to be faster.";
   if (all == 0) {
     return "Nothing to try: no finding has a change that can be made without an edit.";
   }
   if (skipped == all) return "Nothing was tried: " + count_of(all, "change") + " skipped.";
+  if (skipped + rejected == all) {
+    return fmt::format("Nothing could be tried to the end: {} rejected, {} skipped.", rejected,
+                       skipped);
+  }
   if (count(FixVerdict::kUndecided) > 0) {
     return "Nothing was found to be faster beyond chance; " +
            count_of(count(FixVerdict::kUndecided), "change") + " not decided.";
   }
-  return "Nothing to gain: none of " + count_of(all - skipped, "change") +
+  return "Nothing to gain: none of " + count_of(all - skipped - rejected, "change") +
          " that could be tried is faster.";
 }
 
@@ -316,7 +321,7 @@ Document overrides_document() {
                   .note =
                       "ID=VALUE; ID alone takes the default. N: changes numbers, if only by "
                       "rounding. S: switched within a run."};
-  section.table.columns = {text_column("id"), text_column("default"), text_column(""),
+  section.table.columns = {whole_column("id"), text_column("default"), text_column(""),
                            text_column("what"), text_column("values", 1)};
   for (const model::OverrideInfo& info : model::override_table()) {
     section.table.rows.push_back(

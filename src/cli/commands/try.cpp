@@ -24,14 +24,20 @@ using std::chrono::duration_cast;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-// The present folder to `to`, without `scratch`, which may lie below it.
+// The present folder to `to`, without `scratch`, which may lie below it. What is copied can be
+// written by its owner, so that it can be filled and removed again. Says what went wrong; stops
+// when asked to.
 std::string copy_folder(const fs::path& to, const fs::path& scratch) {
   std::error_code error;
   const fs::path from = fs::current_path(error);
+  if (error) return "cannot copy the present folder: " + error.message();
   fs::create_directory(to, error);
+  fs::path at = from;
   for (auto entry = fs::recursive_directory_iterator(from, error);
        !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (monitor::Interrupts::signal() != 0) return "interrupted while copying " + from.string();
     std::error_code none;
+    at = entry->path();
     if (fs::equivalent(entry->path(), scratch, none)) {
       entry.disable_recursion_pending();
       continue;
@@ -41,12 +47,13 @@ std::string copy_folder(const fs::path& to, const fs::path& scratch) {
       fs::copy_symlink(entry->path(), target, error);
     } else if (entry->is_directory(none)) {
       fs::create_directory(target, entry->path(), error);
+      fs::permissions(target, fs::perms::owner_all, fs::perm_options::add, none);
     } else if (entry->is_regular_file(none)) {  // sockets and pipes are not for copying
       fs::copy_file(entry->path(), target, error);
     }
     if (error) break;
   }
-  return error ? "cannot copy " + from.string() + ": " + error.message() : "";
+  return error ? "cannot copy " + at.string() + ": " + error.message() : "";
 }
 
 }  // namespace
@@ -145,12 +152,15 @@ ExitCode TryCommand::run(const Terminal& terminal) {
     scratch->keep();
     print_warning("the trials are kept in " + scratch->path());
   }
+  const monitor::Interrupts interrupts;
+  const auto deadline =
+      steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(budget_s_));
   std::string folder;
   if (copy_) {
     folder = scratch->path() + "/work";
     if (const std::string failed = copy_folder(folder, scratch->path()); !failed.empty()) {
       print_error(failed);
-      return ExitCode::kFailed;
+      return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : ExitCode::kFailed;
     }
   }
   // Some thirty trials fit into the budget, as long as starting takes little.
@@ -161,22 +171,19 @@ ExitCode TryCommand::run(const Terminal& terminal) {
       seconds_ > 0 ? seconds_ : std::clamp(budget_s_ / kTrials, kShortest, kLongest);
   constexpr double kPatience = 60;
   const double patience = patience_s_ > 0 ? patience_s_ : std::max(kPatience, 4 * length);
-  const monitor::Interrupts interrupts;
   const bool speaks = !quiet_ && terminal.stderr_is_terminal;
-  TrySession session(
-      {.trials = {.command = command_,
-                  .scratch = scratch->path(),
-                  .folder = folder,
-                  .patience = seconds(static_cast<long>(std::ceil(patience))),
-                  .deadline = steady_clock::now() +
-                              duration_cast<steady_clock::duration>(duration<double>(budget_s_))},
-       .fixes = fixes_,
-       .allow_numerics = allow_numerics_,
-       .seconds = length,
-       .load = {.rules = config->rules, .cost = *cost},
-       .say = [speaks](const std::string& what) {
-         if (speaks) print_error("trying " + what);
-       }});
+  TrySession session({.trials = {.command = command_,
+                                 .scratch = scratch->path(),
+                                 .folder = folder,
+                                 .patience = seconds(static_cast<long>(std::ceil(patience))),
+                                 .deadline = deadline},
+                      .fixes = fixes_,
+                      .allow_numerics = allow_numerics_,
+                      .seconds = length,
+                      .load = {.rules = config->rules, .cost = *cost},
+                      .say = [speaks](const std::string& what) {
+                        if (speaks) print_error("trying " + what);
+                      }});
   const base::Result<verify::TryResult> result = session.run();
   if (!result) {
     const bool stopped = monitor::Interrupts::signal() != 0;
