@@ -47,11 +47,19 @@ std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions&
   return {};
 }
 
+milliseconds steps_time(const monitor::TrialOptions& trial) {
+  return duration_cast<milliseconds>(std::chrono::duration<double>(trial.stop_after_seconds));
+}
+
 }  // namespace
 
 milliseconds TrialRunner::left() const {
   return std::max(milliseconds{0},
                   duration_cast<milliseconds>(settings_.deadline - steady_clock::now()));
+}
+
+milliseconds TrialRunner::expected(const monitor::TrialOptions& trial) const {
+  return besides_ ? *besides_ + steps_time(trial) : milliseconds{0};
 }
 
 base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) {
@@ -71,7 +79,9 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) 
   }
   const base::Result<TrialOutcome> outcome = run_trial(request);
   if (!outcome) return base::fail(outcome.error());
-  last_ = outcome->took;
+  if (outcome->how == TrialEnd::kEnded) {
+    besides_ = std::max(besides_.value_or(milliseconds{0}), outcome->took - steps_time(trial));
+  }
   TrialReading out{.how = outcome->how, .recording = request.recording};
   base::Result<recording::TrialRecord> record = recording::read_trial(request.recording);
   if (record) out.record = std::move(*record);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,15 @@ class TrialRunner {
   // Errors: the program cannot be started, or a recording cannot be read. That the command fails,
   // hangs or refuses an override is no error.
   [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial);
-  // How long the last one took; 0: there was none.
-  [[nodiscard]] std::chrono::milliseconds last() const { return last_; }
+  // How long such a trial takes: its steps, and what the longest one took besides; 0: there was
+  // none yet.
+  [[nodiscard]] std::chrono::milliseconds expected(const monitor::TrialOptions& trial) const;
   [[nodiscard]] std::chrono::milliseconds left() const;
 
  private:
   Settings settings_;
   int number_ = 0;
-  std::chrono::milliseconds last_{0};
+  std::optional<std::chrono::milliseconds> besides_;  // starting and ending, the longest so far
 };
 
 }  // namespace pyrometer::cli

@@ -21,14 +21,6 @@ constexpr std::size_t kFewestRounds = 3;
 constexpr std::size_t kMostRounds = 6;
 constexpr double kSecond = 1e9;
 
-std::string text_of(const std::vector<model::Override>& overrides) {
-  std::string text;
-  for (const model::Override& one : overrides) {
-    text += (text.empty() ? "" : " + ") + one.id + "=" + one.value;
-  }
-  return text;
-}
-
 bool changes_numerics(const TriedFix& fix) {
   return std::any_of(fix.overrides.begin(), fix.overrides.end(), [](const model::Override& one) {
     return model::find_override(one.id)->changes_numerics;
@@ -44,7 +36,7 @@ monitor::TrialOptions TrySession::usual() const {
 std::optional<TrialReading> TrySession::trial(const monitor::TrialOptions& options) {
   if (stopped_) return std::nullopt;
   // A trial that cannot end in time tells nothing.
-  if (runner_.last().count() > 0 && runner_.left() < runner_.last()) {
+  if (runner_.left() < runner_.expected(options)) {
     result_.out_of_budget = stopped_ = true;
     return std::nullopt;
   }
@@ -109,10 +101,7 @@ void TrySession::choose(const verify::RunSummary& baseline) {
   for (const model::Override& one : options_.fixes) result_.fixes.push_back(candidate(one));
   for (const model::Finding& finding : baseline.diagnosis.findings) {
     for (const model::OverrideInfo& info : model::override_table()) {
-      if (std::find(info.findings.begin(), info.findings.end(), finding.id) ==
-          info.findings.end()) {
-        continue;
-      }
+      if (!model::answers(info, finding.id)) continue;
       const auto same =
           std::find_if(result_.fixes.begin(), result_.fixes.end(),
                        [&](const TriedFix& fix) { return fix.overrides.front().id == info.id; });
@@ -214,7 +203,7 @@ void TrySession::decide(const Sequential& test, TriedFix& fix) const {
 }
 
 void TrySession::try_switchable(TriedFix& fix) {
-  options_.say(text_of(fix.overrides));
+  options_.say(model::text_of(fix.overrides));
   monitor::TrialOptions with = usual();
   with.with = fix.overrides;
   const std::optional<TrialReading> whole = trial(with);
@@ -222,7 +211,7 @@ void TrySession::try_switchable(TriedFix& fix) {
   if (whole && !guard(*whole, fix)) return;
   constexpr int kMostRuns = 3;
   for (int i = 0; whole && i < kMostRuns && !test.done(); ++i) {
-    options_.say(text_of(fix.overrides) + ", on and off in turns");
+    options_.say(model::text_of(fix.overrides) + ", on and off in turns");
     monitor::TrialOptions turns = usual();
     turns.alternate = fix.overrides;
     // A quarter of a second, that two steps around a switch can be left out.
@@ -259,7 +248,7 @@ void TrySession::try_in_rounds(const std::vector<TriedFix*>& fixes, std::size_t 
     std::map<TriedFix*, double> times;
     for (TriedFix* fix : order) {
       options_.say("round " + std::to_string(round + 1) + ": " +
-                   (fix == nullptr ? "the program as it is" : text_of(fix->overrides)));
+                   (fix == nullptr ? "the program as it is" : model::text_of(fix->overrides)));
       monitor::TrialOptions options = usual();
       if (fix != nullptr) options.with = fix->overrides;
       const std::optional<TrialReading> reading = trial(options);

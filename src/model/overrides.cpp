@@ -69,12 +69,22 @@ const OverrideInfo* find_override(std::string_view id) {
   return at == all.end() ? nullptr : &*at;
 }
 
+std::string text_of(std::span<const Override> overrides) {
+  std::string text;
+  for (const Override& one : overrides) {
+    text += (text.empty() ? "" : " + ") + one.id + "=" + one.value;
+  }
+  return text;
+}
+
+bool answers(const OverrideInfo& info, std::string_view finding) {
+  return std::find(info.findings.begin(), info.findings.end(), finding) != info.findings.end();
+}
+
 std::vector<const OverrideInfo*> overrides_for(std::string_view finding) {
   std::vector<const OverrideInfo*> found;
   for (const OverrideInfo& info : override_table()) {
-    const bool answers =
-        std::find(info.findings.begin(), info.findings.end(), finding) != info.findings.end();
-    if (answers && !info.default_value.empty()) found.push_back(&info);
+    if (answers(info, finding) && !info.default_value.empty()) found.push_back(&info);
   }
   return found;
 }

@@ -42,11 +42,16 @@ struct Override {
   bool operator==(const Override&) const = default;
 };
 
+// "loader.workers=8 + gc=freeze".
+[[nodiscard]] std::string text_of(std::span<const Override> overrides);
+
 // In the order of the catalog.
 [[nodiscard]] std::span<const OverrideInfo> override_table();
 // Null: there is none of this id.
 [[nodiscard]] const OverrideInfo* find_override(std::string_view id);
 
+// Whether it is a fix of what the finding says.
+[[nodiscard]] bool answers(const OverrideInfo& info, std::string_view finding);
 // Those that answer a finding and have a default, in the order of the catalog.
 [[nodiscard]] std::vector<const OverrideInfo*> overrides_for(std::string_view finding);
 

@@ -34,14 +34,6 @@ std::string_view verdict_id(FixVerdict verdict) {
   return "";
 }
 
-std::string text_of(const std::vector<model::Override>& overrides) {
-  std::string text;
-  for (const model::Override& one : overrides) {
-    text += (text.empty() ? "" : " + ") + one.id + "=" + one.value;
-  }
-  return text;
-}
-
 // A word as a shell reads it back.
 std::string shell_word(const std::string& word) {
   const auto plain = [](char c) {
@@ -106,7 +98,8 @@ Section fixes_section(const TryResult& result) {
   out.table.columns.push_back(number_column("loss", 2));
   out.table.columns.push_back(number_column("pairs", 5));
   const auto add = [&](const TriedFix& fix) {
-    std::vector<std::string> row = {std::string(verdict_id(fix.verdict)), text_of(fix.overrides)};
+    std::vector<std::string> row = {std::string(verdict_id(fix.verdict)),
+                                    model::text_of(fix.overrides)};
     row.push_back(fix.predicted ? format_change_range(*fix.predicted) : "–");
     row.push_back(fix.pairs > 0 ? format_change(fix.ratio.value) : "–");
     row.push_back(format_change_range(fix.ratio));
@@ -122,12 +115,12 @@ Section fixes_section(const TryResult& result) {
   if (result.together) add(*result.together);
   for (const TriedFix& fix : result.fixes) {
     if (!fix.reason.empty()) {
-      out.lines.push_back(text_of(fix.overrides) + ": " + fix.reason + ".");
+      out.lines.push_back(model::text_of(fix.overrides) + ": " + fix.reason + ".");
     }
     if (fix.verdict == FixVerdict::kRejected && fix.loss.worse) {
       out.lines.push_back(fmt::format("{}: loss {:.4g}, against {:.4g} and at most {:.4g} by {}.",
-                                      text_of(fix.overrides), fix.loss.loss, fix.loss.baseline,
-                                      fix.loss.allowed, fix.loss.basis));
+                                      model::text_of(fix.overrides), fix.loss.loss,
+                                      fix.loss.baseline, fix.loss.allowed, fix.loss.basis));
     }
   }
   if (result.together && !result.together->reason.empty()) {
@@ -195,8 +188,8 @@ void write_fix(base::JsonWriter& json, const TryResult& result, const TriedFix& 
 std::string try_verdict(const TryResult& result) {
   const std::string per = result.baseline && result.baseline->per_sample ? "sample" : "step";
   if (!result.best.empty()) {
-    return fmt::format("With {}: {} time per {} ({}), {:.2f}× as fast.", text_of(result.best),
-                       format_change(result.best_ratio.value), per,
+    return fmt::format("With {}: {} time per {} ({}), {:.2f}× as fast.",
+                       model::text_of(result.best), format_change(result.best_ratio.value), per,
                        format_change_range(result.best_ratio), 1 / result.best_ratio.value);
   }
   const auto count = [&](FixVerdict verdict) {
