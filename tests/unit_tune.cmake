@@ -1,0 +1,5 @@
+pyrometer_test(tune_test
+  SOURCES
+    src/tune/search_test.cpp
+    src/tune/space_test.cpp
+  LIBS pyrometer_tune)
