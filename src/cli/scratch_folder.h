@@ -1,6 +1,8 @@
 // A folder for what is not to stay.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "base/result.h"
@@ -8,7 +10,8 @@
 namespace pyrometer::cli {
 
 // Made below `parent`, or below the folder for temporary files where that is empty; removed with
-// all that is in it, unless kept.
+// all that is in it, unless kept. A process of its own waits for our end, so that it is removed
+// also where we are killed (SIGKILL).
 class ScratchFolder {
  public:
   [[nodiscard]] static base::Result<ScratchFolder> make(const std::string& parent = {});
@@ -19,12 +22,17 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  void keep() { kept_ = true; }
+  void keep();
 
  private:
   explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  void start_heir();
+  void dismiss_heir();
+
   std::string path_;  // empty once moved from
   bool kept_ = false;
+  int line_ = -1;  // to the heir, who sees it cut when we are gone; -1: there is none
+  pid_t heir_ = 0;
 };
 
 }  // namespace pyrometer::cli

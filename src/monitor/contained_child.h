@@ -21,8 +21,9 @@ struct ContainedCommand {
 };
 
 // It has no input and a process group of its own: signals of the terminal do not reach it, whoever
-// holds it passes on what shall be. Processes that outlive their parents become children of this
-// process (PR_SET_CHILD_SUBREAPER) and are ended with the command. One at a time.
+// holds it passes on what shall be. A guardian (guardian.h) stands between: processes that outlive
+// their parents fall to it and are ended with the command, and should this process be killed, it
+// ends them all.
 class ContainedChild {
  public:
   // Errors: kNotFound, kPermission, kResource, and kIo for the log.
@@ -43,8 +44,13 @@ class ContainedChild {
   [[nodiscard]] ChildEnd end(std::chrono::milliseconds patience);
 
  private:
-  explicit ContainedChild(pid_t pid) : pid_(pid) {}
-  pid_t pid_;  // of the command and of its group; 0: it has ended
+  ContainedChild(pid_t guardian, pid_t pid, int line)
+      : guardian_(guardian), pid_(pid), line_(line) {}
+  void finish(const ChildEnd& end);
+
+  pid_t guardian_;
+  pid_t pid_;  // of the command and of its group
+  int line_;   // to the guardian; -1: it has ended
   std::optional<ChildEnd> end_;
 };
 

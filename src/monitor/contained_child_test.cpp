@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "monitor/interrupts.h"
 
@@ -94,6 +97,46 @@ TEST_F(Contained, LeavesNothingBehindWhenItEndsByItself) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 3);
   EXPECT_NE(::kill(far, 0), 0);
+}
+
+// Whoever holds it is killed: nothing of it is left a little later.
+TEST_F(Contained, EndsWithItsHolder) {
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    const auto child = ContainedChild::start(
+        shell("setsid sh -c 'echo $$ > far; sleep 100' & trap '' TERM; echo $$ > near; wait; "
+              "sleep 100"));
+    ::pause();
+    ::_exit(child ? 0 : 1);
+  }
+  ASSERT_GT(holder, 0);
+  const pid_t far = pid_in("far");
+  const pid_t near = pid_in("near");
+  ASSERT_GT(far, 0);
+  ASSERT_GT(near, 0);
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  const auto until = steady_clock::now() + milliseconds{20000};
+  const auto lives = [](pid_t pid) { return ::kill(pid, 0) == 0; };
+  while ((lives(far) || lives(near)) && steady_clock::now() < until) {
+    std::this_thread::sleep_for(milliseconds{20});
+  }
+  EXPECT_FALSE(lives(far));
+  EXPECT_FALSE(lives(near));
+}
+
+TEST_F(Contained, SignalsReachItsGroup) {
+  auto child =
+      ContainedChild::start(shell("trap 'exit 9' USR1; echo 1 > ready; while :; do "
+                                  "sleep 0.01; done"));
+  ASSERT_TRUE(child);
+  ASSERT_EQ(pid_in("ready"), 1);
+  EXPECT_FALSE(child->wait(milliseconds{1}));
+  child->signal(SIGUSR1);
+  const auto end = child->wait(milliseconds{10000});
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 9);
+  EXPECT_EQ(child->wait(milliseconds{0})->exit_code, 9);  // remembered
 }
 
 TEST(Interrupts, AreNotedOnce) {

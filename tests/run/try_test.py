@@ -105,8 +105,9 @@ class Try(support.RunCase):
 
     def test_nothing_to_gain(self):
         """What changes numbers is not tried unasked; what can be switched alternates in one run."""
-        result = self.attempt(STEADY, "--budget", "120s", "--fix", "gc=freeze", "--fix",
-                              "optimizer.foreach")
+        result = self.attempt(STEADY, "--budget", "120s", "--price", "2", "--fix", "gc=freeze",
+                              "--fix", "optimizer.foreach")
+        self.assertIn("no price: prices are of GPUs, and none was used", result["notes"])
         self.assertEqual(self.one(result, "optimizer.foreach")["verdict"], "skipped")
         gc = self.one(result, "gc")
         self.assertIn(gc["verdict"], ("same", "undecided"))
@@ -165,6 +166,28 @@ class Try(support.RunCase):
         left = subprocess.run(["pgrep", "-f", str(self.folder / "train.py")],
                               stdout=subprocess.PIPE).stdout
         self.assertEqual(left, b"")
+
+    def test_killed(self):
+        """SIGKILL leaves neither a process, one in a session of its own included, nor a folder."""
+        program = STEADY + """
+    if i == 0:
+        import subprocess
+        subprocess.Popen(["sleep", "1000.125"], start_new_session=True)
+        open("started", "w").close()
+"""
+        process = subprocess.Popen(self.words(program, ["--fix", "threads=1"]),
+                                   start_new_session=True, **self.settings())
+        self.running.append(process)
+        self.wait_until((self.folder / "started").exists, what="first step")
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+
+        def nothing_left():
+            named = subprocess.run(["pgrep", "-f", "%s|sleep 1000.125" % (self.folder / "train.py")],
+                                   stdout=subprocess.PIPE).stdout
+            return named == b"" and not list((self.folder / "tmp").iterdir())
+
+        self.wait_until(nothing_left, what="end of all that was started")
 
 
 if __name__ == "__main__":
