@@ -25,6 +25,19 @@ std::string meant(std::string_view id) {
   return names;
 }
 
+// Each id, and with a value where the values are words: what a shell offers.
+std::vector<std::string> offered() {
+  std::vector<std::string> words;
+  for (const model::OverrideInfo& info : model::override_table()) {
+    words.emplace_back(info.id);
+    if (info.kind == model::OverrideKind::kSettings) continue;
+    for (const std::string_view word : info.words) {
+      words.push_back(std::string(info.id) + "=" + std::string(word));
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string parse_override(std::string_view text, std::vector<model::Override>& overrides) {
@@ -39,8 +52,9 @@ std::string parse_override(std::string_view text, std::vector<model::Override>& 
   std::string value(equals == std::string_view::npos ? info->default_value
                                                      : text.substr(equals + 1));
   if (value.empty()) return "has no value: " + model::values_of(*info);
-  if (!model::takes_value(*info, value))
-    return "has a value that is not " + model::values_of(*info);
+  if (const std::string wrong = model::wrong_value(*info, value); !wrong.empty()) {
+    return "has a value " + wrong;
+  }
   const auto same = std::find_if(overrides.begin(), overrides.end(),
                                  [id](const model::Override& one) { return one.id == id; });
   if (same == overrides.end()) {
@@ -56,6 +70,9 @@ Option override_option(std::string name, std::string help, std::vector<model::Ov
           .value = "ID[=VALUE]",
           .help = std::move(help),
           .set = [&target](const std::string& value) { return parse_override(value, target); },
+          .completes = Completes::kWords,
+          .words = offered(),
+          .other_words = true,
           .repeats = true};
 }
 

@@ -44,10 +44,30 @@ TEST(ParseOverride, SaysWhatIsWrong) {
   EXPECT_EQ(problem("precision.autocast=int8"), "has a value that is not bf16 or fp16");
   EXPECT_THAT(problem("env.NCCL_ALGO"), HasSubstr("has no value: Ring, "));
   EXPECT_THAT(problem("precision.tf32="), HasSubstr("has no value: on or off"));
-  EXPECT_THAT(problem("allocator=expandable_segments"), HasSubstr("is not key:value"));
-  EXPECT_THAT(problem("allocator=expandable_segments:True;x"), HasSubstr("is not key:value"));
   EXPECT_EQ(problem("env.CUDA_LAUNCH_BLOCKING=1"), "has a value that is not 0");
   EXPECT_EQ(problem("allocator=expandable_segments:True,max_split_size_mb:128"), "");
+}
+
+// As torch's own parser would say it, but before the training runs.
+TEST(ParseOverride, SettingsOfTheAllocator) {
+  EXPECT_EQ(problem("allocator=max_split_size_mb:abc"),
+            "has a value whose max_split_size_mb is not a whole number of MB above 20");
+  for (const char* good :
+       {"max_split_size_mb:21", "garbage_collection_threshold:0.8", "backend:cudaMallocAsync",
+        "roundup_power2_divisions:4", "roundup_power2_divisions:[256:1,512:2,>:4],backend:native",
+        "expandable_segments:False,max_split_size_mb:128"}) {
+    EXPECT_EQ(problem(std::string("allocator=") + good), "") << good;
+  }
+  for (const char* bad :
+       {"max_split_size_mb:20", "max_split_size_mb:-1", "max_split_size_mb:1.5",
+        "max_split_size_mb:99999999999", "garbage_collection_threshold:1",
+        "garbage_collection_threshold:0", "garbage_collection_threshold:nan",
+        "roundup_power2_divisions:3", "roundup_power2_divisions:[256:1",
+        "roundup_power2_divisions:[]", "roundup_power2_divisions:[300:1]", "backend:mine",
+        "expandable_segments:true", "expandable_segments", "expandable_segments:True;x",
+        "expandable_segments:True,", "sleep:1", "backend:native,backend:native"}) {
+    EXPECT_THAT(problem(std::string("allocator=") + bad), HasSubstr("has a value ")) << bad;
+  }
 }
 
 TEST(Overrides, EveryDefaultIsAValueAndEveryEditIsFilledIn) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/allocator_settings.h"
+
 namespace pyrometer::model {
 namespace {
 
@@ -15,28 +17,6 @@ bool is_whole(const OverrideInfo& info, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && number >= info.least &&
          number <= info.most;
-}
-
-// A setting's value goes into an environment variable that the allocator parses itself.
-bool is_plain(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_';
-  });
-}
-
-bool are_settings(const OverrideInfo& info, std::string_view text) {
-  while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view one = text.substr(0, comma);
-    const std::size_t colon = one.find(':');
-    if (colon == one.npos || !is_word(info, one.substr(0, colon)) ||
-        !is_plain(one.substr(colon + 1))) {
-      return false;
-    }
-    if (comma == text.npos) return true;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 std::string joined(std::span<const std::string_view> words) {
@@ -106,16 +86,22 @@ std::string values_of(const OverrideInfo& info) {
   return "";
 }
 
-bool takes_value(const OverrideInfo& info, std::string_view value) {
+std::string wrong_value(const OverrideInfo& info, std::string_view value) {
   switch (info.kind) {
     case OverrideKind::kChoice:
-      return is_word(info, value);
+      if (is_word(info, value)) return {};
+      break;
     case OverrideKind::kWhole:
-      return is_word(info, value) || is_whole(info, value);
+      if (is_word(info, value) || is_whole(info, value)) return {};
+      break;
     case OverrideKind::kSettings:
-      return are_settings(info, value);
+      return wrong_allocator_settings(value);
   }
-  return false;
+  return "that is not " + values_of(info);
+}
+
+bool takes_value(const OverrideInfo& info, std::string_view value) {
+  return wrong_value(info, value).empty();
 }
 
 std::string edit_for(const OverrideInfo& info, std::string_view value) {

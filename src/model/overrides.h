@@ -15,7 +15,7 @@ namespace pyrometer::model {
 enum class OverrideKind : std::uint8_t {
   kChoice,    // one of `words`
   kWhole,     // a whole number from `least` to `most`, or one of `words`
-  kSettings,  // "key:value,key:value", with `words` as the keys
+  kSettings,  // "key:value,key:value" of the allocator, with `words` as the keys
 };
 
 struct OverrideInfo {
@@ -57,6 +57,8 @@ struct Override {
 
 // "a whole number from 0 to 128, or auto": what `info` takes, as a noun phrase.
 [[nodiscard]] std::string values_of(const OverrideInfo& info);
+// What is wrong with it, as a clause that follows "a value"; "" where it takes it.
+[[nodiscard]] std::string wrong_value(const OverrideInfo& info, std::string_view value);
 [[nodiscard]] bool takes_value(const OverrideInfo& info, std::string_view value);
 
 // The change as lines of the user's own code (or shell, where it is an environment variable), with
