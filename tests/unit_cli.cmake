@@ -1,3 +1,6 @@
 pyrometer_test(cli_test
-  SOURCES src/cli/override_option_test.cpp src/cli/text_test.cpp
+  SOURCES
+    src/cli/failure_words_test.cpp
+    src/cli/override_option_test.cpp
+    src/cli/text_test.cpp
   LIBS pyrometer_cli)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/failure_words.h"
 #include "cli/install_paths.h"
 #include "monitor/contained_child.h"
 #include "monitor/interrupts.h"
@@ -44,15 +45,6 @@ std::string tail_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string last_line(const std::string& text) {
-  std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == text.npos) return "";
-  const std::size_t start = text.rfind('\n', end);
-  constexpr std::size_t kMost = 300;
-  return text.substr(start == text.npos ? 0 : start + 1,
-                     std::min(kMost, end - (start == text.npos ? 0 : start + 1) + 1));
-}
-
 // As PyTorch, CUDA, the kernel and Python say it.
 bool says_out_of_memory(const std::string& text) {
   for (const std::string_view words : {"out of memory", "OutOfMemoryError", "MemoryError",
@@ -81,8 +73,10 @@ class Watchdog {
       steps_ = steps;
       moved_ = now;
     }
-    return now - moved_ > (steps_ == 0 ? 2 * patience_ : patience_);
+    return now - moved_ > patience();
   }
+  // Without a step; before the first one twice as long.
+  [[nodiscard]] seconds patience() const { return steps_ == 0 ? 2 * patience_ : patience_; }
 
  private:
   std::string recording_;
@@ -132,6 +126,7 @@ base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
       out.how = TrialEnd::kOutOfTime;
     } else if (watchdog.hangs()) {
       out.how = TrialEnd::kHung;
+      out.waited = watchdog.patience();
     } else {
       continue;
     }
@@ -144,7 +139,8 @@ base::Result<TrialOutcome> run_trial(const TrialRequest& request) {
   if (out.how == TrialEnd::kEnded && failed) out.how = TrialEnd::kFailed;
   if (failed) {
     const std::string tail = tail_of(request.log);
-    out.last_words = last_line(tail);
+    // An exception that nobody caught gives 1; another end has its own reason.
+    out.last_words = out.end.exit_code == 1 ? failure_words(tail) : last_line(tail);
     // The kernel's own way to say so is SIGKILL, which others send as well: only with words.
     out.out_of_memory = out.how == TrialEnd::kFailed && says_out_of_memory(tail);
   }

@@ -27,9 +27,10 @@ enum class TrialEnd : unsigned char { kEnded, kFailed, kHung, kOutOfTime, kInter
 struct TrialOutcome {
   TrialEnd how = TrialEnd::kEnded;
   monitor::ChildEnd end;
-  std::string last_words;  // the last line of its output, where it failed
+  std::string last_words;  // of its output, where it failed: failure_words.h
   bool out_of_memory = false;
   std::chrono::milliseconds took{0};
+  std::chrono::seconds waited{0};  // for a step, where it hung
 };
 
 // Errors: the program itself could not be started. Interrupts are seen through

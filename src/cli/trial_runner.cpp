@@ -1,6 +1,7 @@
 #include "cli/trial_runner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace pyrometer::cli {
@@ -10,6 +11,12 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
+
+// "9 (SIGKILL)".
+std::string signal_text(int number) {
+  const char* name = ::sigabbrev_np(number);
+  return std::to_string(number) + (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
+}
 
 // Why a run cannot be used; empty where it can.
 std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions& trial,
@@ -21,12 +28,13 @@ std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions&
       if (outcome.out_of_memory) return "out of memory: " + outcome.last_words;
       const std::string how =
           outcome.end.signal != 0
-              ? "ended by signal " + std::to_string(outcome.end.signal)
+              ? "ended by signal " + signal_text(outcome.end.signal)
               : "failed with exit code " + std::to_string(outcome.end.exit_code);
       return how + (outcome.last_words.empty() ? "" : ": " + outcome.last_words);
     }
     case TrialEnd::kHung:
-      return "hung: no step was made for too long";
+      return "hung: no step was made for " + std::to_string(outcome.waited.count()) +
+             " s (--patience)";
     case TrialEnd::kOutOfTime:
       return "did not end within the budget";
     case TrialEnd::kInterrupted:
