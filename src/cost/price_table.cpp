@@ -40,11 +40,14 @@ std::optional<double> number(std::string_view text) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+bool is_whole(double number) { return number == std::floor(number); }
+
 // Takes rows of a table; the first mistake ends it.
 class RowReader {
  public:
-  RowReader(const CsvTable& table, const Columns& columns, std::string path)
-      : table_(table), columns_(columns), path_(std::move(path)) {}
+  // Catalogs of instances list shares of a GPU as well, which are not for us to refuse unasked.
+  RowReader(const CsvTable& table, const Columns& columns, std::string path, bool takes_shares)
+      : table_(table), columns_(columns), path_(std::move(path)), takes_shares_(takes_shares) {}
 
   Result<PriceRow> read(const CsvRow& row) {
     PriceRow out{.line = row.line,
@@ -61,6 +64,8 @@ class RowReader {
       out.gpus = number(count).value_or(-1);
       if (!(out.gpus > 0 && out.gpus <= kMostGpus)) {
         wrong(row, fmt::format("{} '{}' is no number of GPUs", columns_.gpus, count));
+      } else if (!takes_shares_ && !is_whole(out.gpus)) {
+        wrong(row, fmt::format("{} '{}' is no whole number of GPUs", columns_.gpus, count));
       }
     }
     out.usd = price(row, columns_.usd, out.gpus);
@@ -102,6 +107,7 @@ class RowReader {
   const CsvTable& table_;
   Columns columns_;
   std::string path_;
+  bool takes_shares_;
   std::optional<Error> error_;
 };
 
@@ -160,7 +166,17 @@ Result<PriceTable> PriceTable::parse(std::string_view text, const std::string& p
                                needed),
         .file = path + ":" + std::to_string(csv->header_line)});
   }
-  RowReader reader(*csv, columns, path);
+  for (const std::string_view used : {columns.gpu, columns.gpus, columns.usd, columns.spot_usd,
+                                      columns.instance, columns.region, columns.zone}) {
+    if (std::count(csv->header.begin(), csv->header.end(), used) < 2) continue;
+    return base::fail(
+        Error{.kind = ErrorKind::kUsage,
+              .message = fmt::format("has the column '{}' more than once; which of them is meant "
+                                     "cannot be told",
+                                     used),
+              .file = path + ":" + std::to_string(csv->header_line)});
+  }
+  RowReader reader(*csv, columns, path, table.by_instance_);
   for (const CsvRow& row : csv->rows) {
     auto read = reader.read(row);
     if (!read) return base::fail(read.error());
@@ -222,6 +238,12 @@ Result<Price> PriceTable::find(const PriceChoice& choice,
         found.size() > 1     ? "the job's GPUs are of several kinds, give --price"
         : regions.size() > 1 ? "choose with --region, such as " + list_of(regions)
                              : "choose with --instance or --region"));
+  }
+  if (!is_whole(first->gpus)) {
+    return none(
+        fmt::format("{} (line {}) has {:g} of a GPU, whose price is that of no whole GPU: "
+                    "give --price",
+                    what, first->line, first->gpus));
   }
   const std::string shared =
       first->gpus == 1 ? "" : fmt::format(", shared among {:g} GPUs", first->gpus);

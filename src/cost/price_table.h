@@ -22,7 +22,8 @@ struct PriceRow {
   std::string gpu;       // name of the driver; of an instance table: what its makers call it
   std::string instance;  // "" where the row is of no instance
   std::string region, zone;
-  double gpus = 1;                 // of the instance; 0: it has none
+  // Of the instance; 0: it has none; below 1, in tables of instances alone: a share of one.
+  double gpus = 1;
   std::optional<double> usd;       // per hour, of all its GPUs together; absent: not for sale so
   std::optional<double> spot_usd;  // the same, as spot
 };

@@ -86,6 +86,20 @@ TEST(PriceTable, SharesAnInstanceAmongItsGpus) {
   EXPECT_NE(why_not(table, {.instance = "p6"}, {}).find("no price of p6"), std::string::npos);
 }
 
+TEST(PriceTable, AShareOfAGpuHasNoPriceOfAGpu) {
+  const PriceTable table = table_of(
+      "InstanceType,AcceleratorName,AcceleratorCount,Price\nNV6,A10,0.167,0.45\nNV36,A10,1,3.2\n");
+  EXPECT_NE(why_not(table, {.instance = "NV6"}, {}).find("NV6 (line 2) has 0.167 of a GPU"),
+            std::string::npos);
+  EXPECT_DOUBLE_EQ(table.find({.instance = "NV36"}, {})->usd_per_gpu_hour, 3.2);
+}
+
+TEST(PriceTable, SeveralPricesNameTheirLines) {
+  const PriceTable table = table_of("gpu,usd_per_hour\nA,1\nB,1\nA,2\n");
+  EXPECT_NE(why_not(table, {}, {"A"}).find("1 and 2 USD per GPU-hour (lines 2 and 4)"),
+            std::string::npos);
+}
+
 TEST(PriceTable, MistakesNameTheirLine) {
   EXPECT_EQ(error_of("gpu,usd_per_hour\nA,1\nB,cheap\n"),
             "prices.csv:3: usd_per_hour 'cheap' is no price in USD");
@@ -95,6 +109,12 @@ TEST(PriceTable, MistakesNameTheirLine) {
   EXPECT_NE(error_of("gpu,usd_per_hour\nB,0\n").find("prices.csv:2"), std::string::npos);
   EXPECT_NE(error_of("gpu,usd_per_hour,gpus\nA,1,0\n").find("no number of GPUs"),
             std::string::npos);
+  EXPECT_EQ(error_of("gpu,usd_per_hour,gpus\nA,1,1\nB,1,0.5\n"),
+            "prices.csv:3: gpus '0.5' is no whole number of GPUs");
+  EXPECT_NE(error_of("gpu,usd_per_hour,gpu\nA,1,B\n")
+                .find("prices.csv:1: has the column 'gpu' more than once"),
+            std::string::npos);
+  EXPECT_EQ(error_of("note,gpu,usd_per_hour,note\na,A,1,b\n"), "");
   EXPECT_EQ(error_of("gpu,usd_per_hour\nA,1,2\n"),
             "prices.csv:2: has 3 cells where the header has 2");
   EXPECT_EQ(error_of("gpu,usd_per_hour\n\"A,1\n"), "prices.csv:2: a quote does not end");

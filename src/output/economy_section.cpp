@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -107,8 +108,18 @@ std::string format_flops(double flops) {
   return format_number(flops) + " FLOP";
 }
 
-void add_efficiency(const cost::JobEfficiency& e, Section& section) {
-  if (e.gpus == 0) return;
+// Whether somebody wanted to know: --count-flops leaves its mark in the recording.
+bool asked_for_flops(const Report& report) {
+  if (report.assumptions.flops_per_sample) return true;
+  const auto& ranks = report.timeline.ranks;
+  return std::any_of(ranks.begin(), ranks.end(), [](const model::RankTimeline& rank) {
+    return rank.run != nullptr &&
+           (rank.run->info.contains("flops.step") || rank.run->info.contains("flops.missing"));
+  });
+}
+
+void add_efficiency(const Report& report, const cost::JobEfficiency& e, Section& section) {
+  if (e.gpus == 0 && !asked_for_flops(report)) return;
   if (!e.mfu) {
     section.lines.push_back("MFU: not known; " + e.mfu_missing + ".");
     return;
@@ -173,6 +184,7 @@ Section economy_section(const Report& report) {
     add(carbon_line(energy, report.assumptions));
   }
   add_efficiency(
+      report,
       cost::efficiency_of(report.timeline, report.job, report.diagnosis, report.assumptions),
       section);
   add(goodput_line(cost::goodput_of(report.timeline)));

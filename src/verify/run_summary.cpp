@@ -138,8 +138,8 @@ void add_memory(const model::JobAnalysis& job, RunSummary& out) {
 
 // What changes from run to run without anybody having changed it, or says nothing of the program.
 bool is_setting(std::string_view key) {
-  for (const std::string_view prefix :
-       {"hook.", "machine.", "gpu.capture", "distributed.rank", "cuda.device", "pyrometer."}) {
+  for (const std::string_view prefix : {"hook.", "machine.", "gpu.capture", "distributed.rank",
+                                        "cuda.device", "pyrometer.", "flops."}) {
     if (key.starts_with(prefix)) return key == "cuda.device_name" || key == "cuda.device_count";
   }
   return true;

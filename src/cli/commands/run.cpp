@@ -265,6 +265,9 @@ ExitCode RunCommand::run(const Terminal& terminal) {
   if (!with_.empty() && (options.hook_folder.empty() || options.library.empty())) {
     print_warning("--with changes nothing here: the Python hook is not loaded");
   }
+  if (count_flops_ && (options.hook_folder.empty() || options.library.empty())) {
+    print_warning("--count-flops counts nothing here: the Python hook is not loaded");
+  }
   const base::Result<monitor::Outcome> outcome = monitor::record(options);
   if (!outcome) {
     print_error(outcome.error().to_string());
