@@ -45,7 +45,8 @@ base::Result<void> list_folder(const std::string& folder, InputList& out) {
   std::error_code code;
   std::vector<std::string> found;
   std::int64_t passed_over = 0;
-  std::string example;
+  std::int64_t recordings = 0;
+  std::string example, recording;
   fs::recursive_directory_iterator at(folder, code);
   if (code) return base::fail(system_error(code, folder));
   for (const fs::recursive_directory_iterator end; at != end;) {
@@ -55,6 +56,10 @@ base::Result<void> list_folder(const std::string& folder, InputList& out) {
       if (is_wanted(path)) {
         found.push_back(path);
       } else {
+        if (path.ends_with(".pyro")) {
+          ++recordings;
+          if (recording.empty() || natural_less(path, recording)) recording = path;
+        }
         ++passed_over;
         const std::string name = at->path().filename().string();
         if (example.empty() || natural_less(name, example)) example = name;
@@ -89,6 +94,14 @@ base::Result<void> list_folder(const std::string& folder, InputList& out) {
     base::Error error;
     error.kind = base::ErrorKind::kEmpty;
     error.file = folder;
+    if (recordings > 0) {
+      error.message = recordings == 1 ? "the folder holds a recording, and no trace"
+                                      : "the folder holds " + std::to_string(recordings) +
+                                            " recordings, and no trace";
+      error.expected = "one run: a recording by its own name, or a folder with its ranks' traces";
+      error.advice = "Name the recording: " + recording;
+      return base::fail(std::move(error));
+    }
     error.message = "the folder holds no trace";
     error.expected = "files that end in .json, .json.gz, .json.zst, .tar, .tgz or .zip";
     error.advice = "Name the folder given to tensorboard_trace_handler(), or a file";

@@ -248,8 +248,7 @@ base::Result<std::vector<verify::RunSummary>> GateCommand::runs_of_command(
     if (budget_s_ > 0) {
       request.most = std::chrono::seconds(static_cast<long>(std::ceil(budget_s_ - passed)));
     }
-    if (options.progress)
-      print_warning("run " + std::to_string(i) + " of " + std::to_string(runs_));
+    if (options.progress) print_note("run " + std::to_string(i) + " of " + std::to_string(runs_));
     const auto outcome = run_trial(request);
     if (!outcome) return base::fail(outcome.error());
     if (outcome->how == TrialEnd::kInterrupted) {
@@ -269,7 +268,13 @@ base::Result<std::vector<verify::RunSummary>> GateCommand::runs_of_command(
       break;
     }
     base::Result<verify::RunSummary> run = load_run(request.recording, options);
-    if (!run) return base::fail(run.error());
+    if (!run) {
+      // The file is ours, and gone by the time that this is read.
+      base::Error error = run.error();
+      error.file.clear();
+      error.message = "run " + std::to_string(i) + ": " + error.message;
+      return base::fail(std::move(error));
+    }
     run->label = "run " + std::to_string(i);
     runs.push_back(std::move(*run));
     if (save_ || runs.size() < 2) continue;
