@@ -165,13 +165,26 @@ std::string bash_completion(const Commands& commands) {
   const std::vector<Entry> all = entries(commands);
   std::string out = R"(# bash completion of pyrometer; made by: pyrometer completion bash
 _pyrometer() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i key= at=0
   COMPREPLY=()
+  # bash splits words at "=": --color=never, --with gc=freeze
+  if [[ $cur == = ]]; then
+    cur= at=$((COMP_CWORD - 1))
+  elif [[ $prev == = ]]; then
+    at=$((COMP_CWORD - 2))
+  fi
+  if ((at > 0)); then
+    prev=${COMP_WORDS[at]}
+    if [[ $prev != -* ]]; then key=$prev= cur=$prev=$cur prev=${COMP_WORDS[at-1]}; fi
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
 )";
   out += "      " + command_names(all, "|") + ") command=${COMP_WORDS[i]}; break ;;\n";
-  out += "    esac\n  done\n  case \"$command\" in\n";
+  out += "    esac\n  done\n  _pyrometer_offer\n";
+  out += "  if [[ -n $key ]]; then COMPREPLY=(\"${COMPREPLY[@]#\"$key\"}\"); fi\n}\n";
+  // Sees the local variables of the function that calls it.
+  out += "_pyrometer_offer() {\n  case \"$command\" in\n";
   for (const Entry& entry : all) out += bash_entry(entry, all);
   return out + "  esac\n}\ncomplete -F _pyrometer pyrometer\n";
 }

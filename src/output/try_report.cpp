@@ -326,4 +326,40 @@ Document overrides_document() {
   return out;
 }
 
+bool write_overrides_json(const base::TextSink& sink) {
+  base::JsonWriter json(sink);
+  const auto words = [&json](std::string_view key, std::span<const std::string_view> texts) {
+    json.key(key);
+    json.begin_array(base::JsonLayout::kInline);
+    for (const std::string_view text : texts) json.value(text);
+    json.end_array();
+  };
+  json.begin_object();
+  json.member("schema", "pyrometer.overrides/1");
+  json.key("overrides");
+  json.begin_array();
+  for (const model::OverrideInfo& info : model::override_table()) {
+    const bool whole = info.kind == model::OverrideKind::kWhole;
+    json.begin_object();
+    json.member("id", info.id);
+    json.member("title", info.title);
+    json.member("help", info.help);
+    json.member("default", if_any(info.default_value));
+    json.member("values", model::values_of(info));
+    words("words", info.kind == model::OverrideKind::kSettings ? std::span<const std::string_view>()
+                                                               : info.words);
+    json.member("least", whole ? std::optional(info.least) : std::nullopt);
+    json.member("most", whole ? std::optional(info.most) : std::nullopt);
+    json.member("changes_numerics", info.changes_numerics);
+    json.member("switchable", info.switchable);
+    words("findings", info.findings);
+    json.member("edit", model::edit_for(info, info.default_value));
+    json.member("caveats", if_any(info.caveats));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.finish();
+}
+
 }  // namespace pyrometer::output

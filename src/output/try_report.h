@@ -18,4 +18,7 @@ bool write_try_json(const verify::TryResult& result, const base::TextSink& sink)
 // All overrides, for --list.
 [[nodiscard]] Document overrides_document();
 
+// Schema pyrometer.overrides/1: docs/reference/overrides.schema.json.
+bool write_overrides_json(const base::TextSink& sink);
+
 }  // namespace pyrometer::output

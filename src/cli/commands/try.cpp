@@ -131,16 +131,12 @@ ExitCode TryCommand::run(const Terminal& terminal) {
   };
   std::string wrong = output_.conflict();
   if (wrong.empty() && command_.empty() && !list_) wrong = "no COMMAND given";
-  if (wrong.empty() && list_ && output_.is_json()) {
-    wrong = "--list writes text or Markdown; for programs there is catalog/overrides.json";
-  }
   if (!wrong.empty()) {
     print_error(wrong + ". See pyrometer try --help");
     return ExitCode::kUsage;
   }
   if (list_) {
-    return output_.write(
-        output::overrides_document(), [](const base::TextSink&) { return true; }, terminal);
+    return output_.write(output::overrides_document(), output::write_overrides_json, terminal);
   }
   const base::Result<Config> config = output_.config();
   if (!config) return refuse(config.error());
