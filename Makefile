@@ -20,7 +20,7 @@ test:
 	tools/setup
 	cmake --preset dev
 	cmake --build --preset dev
-	ctest --preset dev --parallel $$(nproc)
+	ctest --preset dev --parallel $$(( 2 * $$(nproc) ))
 
 dist:
 	tools/setup

@@ -1,6 +1,6 @@
 # With PYROMETER_PCH all stages share one precompiled header: the standard and third-party headers
-# that most sources read. With clang that halves a build; GCC gains nothing by it. Builds without it
-# keep the sources' own includes honest.
+# that most sources read. With clang that halves a build; GCC gains nothing by it. The preset gcc
+# builds without it and keeps the sources' own includes honest.
 if(PYROMETER_PCH)
   set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT
