@@ -415,6 +415,44 @@ if __name__ == "__main__":
         for records in run.processes:
             self.assertIn("nothing is accumulated", records.infos["override.ddp.no_sync"])
 
+    def searching(self, forward):
+        """Of two ranks, a program with find_unused_parameters=True; prints rank 0's weights."""
+        return self.PROGRAM.replace("TIMES", "0").replace("[2] * 6 + [1, 3]", "[1] * 16").replace(
+            "nn.parallel.DistributedDataParallel(nn.Linear(4, 2))",
+            "nn.parallel.DistributedDataParallel(Net(), find_unused_parameters=True)"
+        ).replace("def work(", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(4, 4), nn.Linear(4, 2), nn.Linear(4, 2)
+        self.register_buffer("calls", torch.zeros(1))
+    def forward(self, x):
+        self.calls += 1
+        rank = torch.distributed.get_rank()
+        return %s
+def work(""" % forward).replace("model.module.weight.tolist()",
+                                 "[p.tolist() for p in model.parameters()], model.module.calls,"
+                                 " model.find_unused_parameters")
+
+    def test_search_for_unused_parameters_ends_where_there_are_none(self):
+        program = self.searching("self.b(self.a(x)) + self.c(x)")
+        plain = self.run_program(program, hook=False)
+        run = self.run_with(program, "ddp.find_unused_parameters=off")
+        self.assertEqual(run.out, plain.out.replace("True\n", "False\n"))
+        self.assertEqual(len(run.processes), 2)
+        for records in run.processes:
+            self.assertEqual(records.infos["override.ddp.find_unused_parameters"],
+                             "applied: find_unused_parameters True -> False after 10 steps")
+
+    def test_search_for_unused_parameters_goes_on_where_one_rank_needs_it(self):
+        run = self.run_with(self.searching("self.b(self.a(x)) + (self.c(x) if rank else 0)"),
+                            "ddp.find_unused_parameters=off")
+        self.assertTrue(run.out.endswith(" True\n"))
+        texts = sorted(records.infos["override.ddp.find_unused_parameters"]
+                       for records in run.processes)
+        self.assertEqual(texts, [
+            "cannot: because 2 of 6 parameters had no gradient in some backward: c.weight, c.bias",
+            "cannot: because on another rank a parameter was left without gradient"])
+
     def test_ranks_stop_at_the_same_step(self):
         run = self.run_with(self.PROGRAM.replace("TIMES", "1000000"),
                             env={"PYROMETER_STOP_AFTER": "seconds=1"})

@@ -22,6 +22,7 @@ TABLE = {
     "gc": ("gc", True),
     "autograd.anomaly": ("autograd_anomaly", True),
     "ddp.bucket_mb": ("ddp_bucket_mb", False),
+    "ddp.find_unused_parameters": ("ddp_find_unused_parameters", False),
     "ddp.static_graph": ("ddp_static_graph", False),
     "ddp.no_sync": ("ddp_no_sync", True),
     "batch_size": ("batch_size", False),

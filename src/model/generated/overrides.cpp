@@ -42,41 +42,43 @@ constexpr std::string_view kFindings17[] = {"pauses.gc"};
 constexpr std::string_view kWords18[] = {"off"};
 constexpr std::string_view kFindings18[] = {"debug.anomaly_mode"};
 constexpr std::string_view kFindings19[] = {"comm.low_overlap", "comm.exposed", "ddp.bucket_size"};
-constexpr std::string_view kWords20[] = {"on"};
-constexpr std::string_view kFindings20[] = {"comm.low_overlap", "ddp.find_unused_parameters"};
+constexpr std::string_view kWords20[] = {"off", "false"};
+constexpr std::string_view kFindings20[] = {"ddp.find_unused_parameters"};
 constexpr std::string_view kWords21[] = {"on"};
-constexpr std::string_view kFindings21[] = {"comm.repeated_reductions", "comm.exposed"};
-constexpr std::string_view kWords22[] = {"x2", "x3", "x4", "x8"};
-constexpr std::string_view kFindings22[] = {"memory.batch_headroom", "launch.bound"};
-constexpr std::string_view kFindings23[] = {"comm.low_overlap"};
-constexpr std::string_view kFindings24[] = {"debug.launch_blocking"};
-constexpr std::string_view kWords25[] = {"LAZY", "EAGER"};
-constexpr std::string_view kWords26[] = {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"};
-constexpr std::string_view kFindings26[] = {"comm.exposed"};
-constexpr std::string_view kWords27[] = {"LL", "LL128", "Simple"};
+constexpr std::string_view kFindings21[] = {"comm.low_overlap", "ddp.find_unused_parameters"};
+constexpr std::string_view kWords22[] = {"on"};
+constexpr std::string_view kFindings22[] = {"comm.repeated_reductions", "comm.exposed"};
+constexpr std::string_view kWords23[] = {"x2", "x3", "x4", "x8"};
+constexpr std::string_view kFindings23[] = {"memory.batch_headroom", "launch.bound"};
+constexpr std::string_view kFindings24[] = {"comm.low_overlap"};
+constexpr std::string_view kFindings25[] = {"debug.launch_blocking"};
+constexpr std::string_view kWords26[] = {"LAZY", "EAGER"};
+constexpr std::string_view kWords27[] = {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"};
 constexpr std::string_view kFindings27[] = {"comm.exposed"};
+constexpr std::string_view kWords28[] = {"LL", "LL128", "Simple"};
 constexpr std::string_view kFindings28[] = {"comm.exposed"};
-constexpr std::string_view kFindings29[] = {"comm.low_overlap"};
-constexpr std::string_view kFindings30[] = {"comm.exposed"};
-constexpr std::string_view kFindings31[] = {"comm.low_overlap"};
-constexpr std::string_view kFindings33[] = {"comm.exposed"};
+constexpr std::string_view kFindings29[] = {"comm.exposed"};
+constexpr std::string_view kFindings30[] = {"comm.low_overlap"};
+constexpr std::string_view kFindings31[] = {"comm.exposed"};
+constexpr std::string_view kFindings32[] = {"comm.low_overlap"};
 constexpr std::string_view kFindings34[] = {"comm.exposed"};
-constexpr std::string_view kFindings35[] = {"comm.exposed", "comm.slow_transport"};
-constexpr std::string_view kWords36[] = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
-constexpr std::string_view kFindings36[] = {"comm.exposed"};
-constexpr std::string_view kFindings37[] = {"comm.exposed", "comm.slow_transport"};
+constexpr std::string_view kFindings35[] = {"comm.exposed"};
+constexpr std::string_view kFindings36[] = {"comm.exposed", "comm.slow_transport"};
+constexpr std::string_view kWords37[] = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
+constexpr std::string_view kFindings37[] = {"comm.exposed"};
 constexpr std::string_view kFindings38[] = {"comm.exposed", "comm.slow_transport"};
-constexpr std::string_view kFindings39[] = {"comm.exposed"};
+constexpr std::string_view kFindings39[] = {"comm.exposed", "comm.slow_transport"};
 constexpr std::string_view kFindings40[] = {"comm.exposed"};
-constexpr std::string_view kWords41[] = {"LOC", "PIX", "PXB", "PHB", "SYS"};
 constexpr std::string_view kFindings41[] = {"comm.exposed"};
+constexpr std::string_view kWords42[] = {"LOC", "PIX", "PXB", "PHB", "SYS"};
 constexpr std::string_view kFindings42[] = {"comm.exposed"};
 constexpr std::string_view kFindings43[] = {"comm.exposed"};
-constexpr std::string_view kFindings44[] = {"comm.low_overlap"};
-constexpr std::string_view kFindings45[] = {"memory.near_limit"};
-constexpr std::string_view kWords46[] = {"true", "false"};
-constexpr std::string_view kFindings46[] = {"input.bound"};
-constexpr std::string_view kFindings47[] = {"launch.cpu_work"};
+constexpr std::string_view kFindings44[] = {"comm.exposed"};
+constexpr std::string_view kFindings45[] = {"comm.low_overlap"};
+constexpr std::string_view kFindings46[] = {"memory.near_limit"};
+constexpr std::string_view kWords47[] = {"true", "false"};
+constexpr std::string_view kFindings47[] = {"input.bound"};
+constexpr std::string_view kFindings48[] = {"launch.cpu_work"};
 
 constexpr OverrideInfo kOverrides[] = {
     {"loader.workers", "worker processes of the loaders", OverrideKind::kWhole, "auto", kWords0, 0, 128, "Load batches in this many processes, in every DataLoader that the program iterates. auto: the cores that the process may use, shared among the ranks of the machine, 8 at most.", false, false, kFindings0, "loader = DataLoader(dataset, ..., num_workers={value})", "min(8, len(os.sched_getaffinity(0)))", "Random numbers that the dataset itself draws come from the workers' generators. Refused where the dataset holds tensors on a GPU, for an IterableDataset that does not ask get_worker_info(), and where /dev/shm has less than 64 MiB free. The loader's attributes read as the program set them."},
@@ -99,34 +101,35 @@ constexpr OverrideInfo kOverrides[] = {
     {"gc", "Python's garbage collector", OverrideKind::kChoice, "freeze", kWords17, 0, 0, "freeze: collect once after the first step, then pass over all that lives by then. tune: as freeze, and collect a hundred times more rarely. off: collect only when two million objects have been made, at the end of a step.", false, true, kFindings17, "import gc\ngc.collect()\ngc.freeze()  # once the model and the loaders are made", "", "Cycles that hold tensors keep them longer: memory may grow."},
     {"autograd.anomaly", "anomaly detection", OverrideKind::kChoice, "off", kWords18, 0, 0, "Switch autograd's anomaly detection off.", false, true, kFindings18, "torch.autograd.set_detect_anomaly(False)", "", "Not-a-number gradients are no longer reported."},
     {"ddp.bucket_mb", "size of gradient buckets", OverrideKind::kWhole, "100", {}, 1, 4096, "Megabytes of gradients that DistributedDataParallel reduces at a time.", true, false, kFindings19, "model = DistributedDataParallel(model, bucket_cap_mb={value})", "", "Sums may round differently. The size reads as set here."},
-    {"ddp.static_graph", "the same graph in each step", OverrideKind::kChoice, "on", kWords20, 0, 0, "Tell DistributedDataParallel that each step uses the same parameters in the same order.", false, false, kFindings20, "model = DistributedDataParallel(model, static_graph=True)", "", "Wrong where the graph changes between steps: torch raises an error then, or gradients are not reduced."},
-    {"ddp.no_sync", "one reduction per optimizer step", OverrideKind::kChoice, "on", kWords21, 0, 0, "Reduce gradients only in the last backward of an accumulated step, whose number of batches is learned from the first steps. A step that ends earlier has its gradients reduced before the update.", true, true, kFindings21, "with contextlib.nullcontext() if last else model.no_sync():\n    loss = criterion(model(x), y)\n    loss.backward()", "", "Sums round differently. Gradients that the program reads between the batches of a step are those of its own rank. All ranks have to accumulate alike."},
-    {"batch_size", "samples per batch", OverrideKind::kWhole, "x2", kWords22, 1, 1048576, "Samples per batch of loaders that shuffle or are split among ranks: a number, or a multiple of what the program asks for.", true, false, kFindings22, "loader = DataLoader(dataset, batch_size={value})", "", "Fewer steps per epoch; the learning rate is left as it is. Refused for loaders with a batch sampler of their own. batch_size and len(loader) read as set here."},
-    {"env.CUDA_DEVICE_MAX_CONNECTIONS", "hardware queues for launches", OverrideKind::kWhole, "1", {}, 1, 32, "Set the environment variable CUDA_DEVICE_MAX_CONNECTIONS before torch is imported.", false, false, kFindings23, "export CUDA_DEVICE_MAX_CONNECTIONS={value}", "", ""},
-    {"env.CUDA_LAUNCH_BLOCKING", "launches that do not wait", OverrideKind::kWhole, "0", {}, 0, 0, "Set the environment variable CUDA_LAUNCH_BLOCKING before torch is imported.", false, false, kFindings24, "export CUDA_LAUNCH_BLOCKING={value}", "", ""},
-    {"env.CUDA_MODULE_LOADING", "when kernels are loaded", OverrideKind::kChoice, "LAZY", kWords25, 0, 0, "Set the environment variable CUDA_MODULE_LOADING before torch is imported.", false, false, {}, "export CUDA_MODULE_LOADING={value}", "", ""},
-    {"env.NCCL_ALGO", "NCCL's algorithm", OverrideKind::kChoice, "", kWords26, 0, 0, "Set the environment variable NCCL_ALGO before torch is imported.", true, false, kFindings26, "export NCCL_ALGO={value}", "", "Sums round differently."},
-    {"env.NCCL_PROTO", "NCCL's protocol", OverrideKind::kChoice, "", kWords27, 0, 0, "Set the environment variable NCCL_PROTO before torch is imported.", true, false, kFindings27, "export NCCL_PROTO={value}", "", "LL128 gives wrong results on hardware that NCCL does not choose it for by itself."},
-    {"env.NCCL_MIN_NCHANNELS", "NCCL channels at least", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MIN_NCHANNELS before torch is imported.", false, false, kFindings28, "export NCCL_MIN_NCHANNELS={value}", "", "Takes SMs away from computing."},
-    {"env.NCCL_MAX_NCHANNELS", "NCCL channels at most", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MAX_NCHANNELS before torch is imported.", false, false, kFindings29, "export NCCL_MAX_NCHANNELS={value}", "", ""},
-    {"env.NCCL_MIN_CTAS", "blocks of NCCL's kernels at least", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MIN_CTAS before torch is imported.", false, false, kFindings30, "export NCCL_MIN_CTAS={value}", "", ""},
-    {"env.NCCL_MAX_CTAS", "blocks of NCCL's kernels at most", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MAX_CTAS before torch is imported.", false, false, kFindings31, "export NCCL_MAX_CTAS={value}", "", ""},
+    {"ddp.find_unused_parameters", "no search for unused parameters", OverrideKind::kChoice, "off", kWords20, 0, 0, "Stop DistributedDataParallel from walking the autograd graph in each iteration, once ten steps have shown that every rank gives every parameter a gradient in every backward.", true, false, kFindings20, "model = DistributedDataParallel(model, find_unused_parameters=False)", "", "From the eleventh step on. Buckets are laid out anew: sums may round differently. Where a later step leaves a parameter out after all, torch stops the training with an error. Refused with a communication hook, with static_graph, and for several DistributedDataParallel."},
+    {"ddp.static_graph", "the same graph in each step", OverrideKind::kChoice, "on", kWords21, 0, 0, "Tell DistributedDataParallel that each step uses the same parameters in the same order.", false, false, kFindings21, "model = DistributedDataParallel(model, static_graph=True)", "", "Wrong where the graph changes between steps: torch raises an error then, or gradients are not reduced."},
+    {"ddp.no_sync", "one reduction per optimizer step", OverrideKind::kChoice, "on", kWords22, 0, 0, "Reduce gradients only in the last backward of an accumulated step, whose number of batches is learned from the first steps. A step that ends earlier has its gradients reduced before the update.", true, true, kFindings22, "with contextlib.nullcontext() if last else model.no_sync():\n    loss = criterion(model(x), y)\n    loss.backward()", "", "Sums round differently. Gradients that the program reads between the batches of a step are those of its own rank. All ranks have to accumulate alike."},
+    {"batch_size", "samples per batch", OverrideKind::kWhole, "x2", kWords23, 1, 1048576, "Samples per batch of loaders that shuffle or are split among ranks: a number, or a multiple of what the program asks for.", true, false, kFindings23, "loader = DataLoader(dataset, batch_size={value})", "", "Fewer steps per epoch; the learning rate is left as it is. Refused for loaders with a batch sampler of their own. batch_size and len(loader) read as set here."},
+    {"env.CUDA_DEVICE_MAX_CONNECTIONS", "hardware queues for launches", OverrideKind::kWhole, "1", {}, 1, 32, "Set the environment variable CUDA_DEVICE_MAX_CONNECTIONS before torch is imported.", false, false, kFindings24, "export CUDA_DEVICE_MAX_CONNECTIONS={value}", "", ""},
+    {"env.CUDA_LAUNCH_BLOCKING", "launches that do not wait", OverrideKind::kWhole, "0", {}, 0, 0, "Set the environment variable CUDA_LAUNCH_BLOCKING before torch is imported.", false, false, kFindings25, "export CUDA_LAUNCH_BLOCKING={value}", "", ""},
+    {"env.CUDA_MODULE_LOADING", "when kernels are loaded", OverrideKind::kChoice, "LAZY", kWords26, 0, 0, "Set the environment variable CUDA_MODULE_LOADING before torch is imported.", false, false, {}, "export CUDA_MODULE_LOADING={value}", "", ""},
+    {"env.NCCL_ALGO", "NCCL's algorithm", OverrideKind::kChoice, "", kWords27, 0, 0, "Set the environment variable NCCL_ALGO before torch is imported.", true, false, kFindings27, "export NCCL_ALGO={value}", "", "Sums round differently."},
+    {"env.NCCL_PROTO", "NCCL's protocol", OverrideKind::kChoice, "", kWords28, 0, 0, "Set the environment variable NCCL_PROTO before torch is imported.", true, false, kFindings28, "export NCCL_PROTO={value}", "", "LL128 gives wrong results on hardware that NCCL does not choose it for by itself."},
+    {"env.NCCL_MIN_NCHANNELS", "NCCL channels at least", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MIN_NCHANNELS before torch is imported.", false, false, kFindings29, "export NCCL_MIN_NCHANNELS={value}", "", "Takes SMs away from computing."},
+    {"env.NCCL_MAX_NCHANNELS", "NCCL channels at most", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MAX_NCHANNELS before torch is imported.", false, false, kFindings30, "export NCCL_MAX_NCHANNELS={value}", "", ""},
+    {"env.NCCL_MIN_CTAS", "blocks of NCCL's kernels at least", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MIN_CTAS before torch is imported.", false, false, kFindings31, "export NCCL_MIN_CTAS={value}", "", ""},
+    {"env.NCCL_MAX_CTAS", "blocks of NCCL's kernels at most", OverrideKind::kWhole, "", {}, 1, 64, "Set the environment variable NCCL_MAX_CTAS before torch is imported.", false, false, kFindings32, "export NCCL_MAX_CTAS={value}", "", ""},
     {"env.NCCL_NTHREADS", "threads of NCCL's blocks", OverrideKind::kWhole, "", {}, 64, 1024, "Set the environment variable NCCL_NTHREADS before torch is imported.", false, false, {}, "export NCCL_NTHREADS={value}", "", ""},
-    {"env.NCCL_BUFFSIZE", "bytes of NCCL's buffers", OverrideKind::kWhole, "", {}, 65536, 1073741824, "Set the environment variable NCCL_BUFFSIZE before torch is imported.", false, false, kFindings33, "export NCCL_BUFFSIZE={value}", "", ""},
-    {"env.NCCL_NVLS_ENABLE", "NVLink SHARP", OverrideKind::kWhole, "", {}, 0, 2, "Set the environment variable NCCL_NVLS_ENABLE before torch is imported.", true, false, kFindings34, "export NCCL_NVLS_ENABLE={value}", "", ""},
-    {"env.NCCL_P2P_DISABLE", "copies between GPUs without peer access", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_P2P_DISABLE before torch is imported.", false, false, kFindings35, "export NCCL_P2P_DISABLE={value}", "", ""},
-    {"env.NCCL_P2P_LEVEL", "how far apart GPUs may copy directly", OverrideKind::kChoice, "", kWords36, 0, 0, "Set the environment variable NCCL_P2P_LEVEL before torch is imported.", false, false, kFindings36, "export NCCL_P2P_LEVEL={value}", "", ""},
-    {"env.NCCL_SHM_DISABLE", "NCCL without shared memory", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_SHM_DISABLE before torch is imported.", false, false, kFindings37, "export NCCL_SHM_DISABLE={value}", "", ""},
-    {"env.NCCL_IB_DISABLE", "NCCL without InfiniBand", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_IB_DISABLE before torch is imported.", false, false, kFindings38, "export NCCL_IB_DISABLE={value}", "", ""},
-    {"env.NCCL_IB_QPS_PER_CONNECTION", "queue pairs of a connection", OverrideKind::kWhole, "", {}, 1, 128, "Set the environment variable NCCL_IB_QPS_PER_CONNECTION before torch is imported.", false, false, kFindings39, "export NCCL_IB_QPS_PER_CONNECTION={value}", "", ""},
-    {"env.NCCL_CROSS_NIC", "rings across network cards", OverrideKind::kWhole, "", {}, 0, 2, "Set the environment variable NCCL_CROSS_NIC before torch is imported.", false, false, kFindings40, "export NCCL_CROSS_NIC={value}", "", ""},
-    {"env.NCCL_NET_GDR_LEVEL", "how far apart a GPU and a network card may copy directly", OverrideKind::kChoice, "", kWords41, 0, 0, "Set the environment variable NCCL_NET_GDR_LEVEL before torch is imported.", false, false, kFindings41, "export NCCL_NET_GDR_LEVEL={value}", "", ""},
-    {"env.NCCL_SOCKET_NTHREADS", "threads of a TCP connection", OverrideKind::kWhole, "", {}, 1, 16, "Set the environment variable NCCL_SOCKET_NTHREADS before torch is imported.", false, false, kFindings42, "export NCCL_SOCKET_NTHREADS={value}", "", ""},
-    {"env.NCCL_NSOCKS_PERTHREAD", "sockets of such a thread", OverrideKind::kWhole, "", {}, 1, 16, "Set the environment variable NCCL_NSOCKS_PERTHREAD before torch is imported.", false, false, kFindings43, "export NCCL_NSOCKS_PERTHREAD={value}", "", ""},
-    {"env.TORCH_NCCL_HIGH_PRIORITY", "NCCL's streams before others", OverrideKind::kWhole, "1", {}, 0, 1, "Set the environment variable TORCH_NCCL_HIGH_PRIORITY before torch is imported.", false, false, kFindings44, "export TORCH_NCCL_HIGH_PRIORITY={value}", "", ""},
-    {"env.TORCH_NCCL_AVOID_RECORD_STREAMS", "memory of reduced tensors held, not recorded", OverrideKind::kWhole, "1", {}, 0, 1, "Set the environment variable TORCH_NCCL_AVOID_RECORD_STREAMS before torch is imported.", false, false, kFindings45, "export TORCH_NCCL_AVOID_RECORD_STREAMS={value}", "", ""},
-    {"env.TOKENIZERS_PARALLELISM", "threads of Hugging Face's tokenizers", OverrideKind::kChoice, "true", kWords46, 0, 0, "Set the environment variable TOKENIZERS_PARALLELISM before torch is imported.", false, false, kFindings46, "export TOKENIZERS_PARALLELISM={value}", "", ""},
-    {"env.KMP_BLOCKTIME", "ms that OpenMP threads spin before they sleep", OverrideKind::kWhole, "1", {}, 0, 100000, "Set the environment variable KMP_BLOCKTIME before torch is imported.", false, false, kFindings47, "export KMP_BLOCKTIME={value}", "", "Libraries that use Intel's or LLVM's OpenMP."},
+    {"env.NCCL_BUFFSIZE", "bytes of NCCL's buffers", OverrideKind::kWhole, "", {}, 65536, 1073741824, "Set the environment variable NCCL_BUFFSIZE before torch is imported.", false, false, kFindings34, "export NCCL_BUFFSIZE={value}", "", ""},
+    {"env.NCCL_NVLS_ENABLE", "NVLink SHARP", OverrideKind::kWhole, "", {}, 0, 2, "Set the environment variable NCCL_NVLS_ENABLE before torch is imported.", true, false, kFindings35, "export NCCL_NVLS_ENABLE={value}", "", ""},
+    {"env.NCCL_P2P_DISABLE", "copies between GPUs without peer access", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_P2P_DISABLE before torch is imported.", false, false, kFindings36, "export NCCL_P2P_DISABLE={value}", "", ""},
+    {"env.NCCL_P2P_LEVEL", "how far apart GPUs may copy directly", OverrideKind::kChoice, "", kWords37, 0, 0, "Set the environment variable NCCL_P2P_LEVEL before torch is imported.", false, false, kFindings37, "export NCCL_P2P_LEVEL={value}", "", ""},
+    {"env.NCCL_SHM_DISABLE", "NCCL without shared memory", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_SHM_DISABLE before torch is imported.", false, false, kFindings38, "export NCCL_SHM_DISABLE={value}", "", ""},
+    {"env.NCCL_IB_DISABLE", "NCCL without InfiniBand", OverrideKind::kWhole, "0", {}, 0, 1, "Set the environment variable NCCL_IB_DISABLE before torch is imported.", false, false, kFindings39, "export NCCL_IB_DISABLE={value}", "", ""},
+    {"env.NCCL_IB_QPS_PER_CONNECTION", "queue pairs of a connection", OverrideKind::kWhole, "", {}, 1, 128, "Set the environment variable NCCL_IB_QPS_PER_CONNECTION before torch is imported.", false, false, kFindings40, "export NCCL_IB_QPS_PER_CONNECTION={value}", "", ""},
+    {"env.NCCL_CROSS_NIC", "rings across network cards", OverrideKind::kWhole, "", {}, 0, 2, "Set the environment variable NCCL_CROSS_NIC before torch is imported.", false, false, kFindings41, "export NCCL_CROSS_NIC={value}", "", ""},
+    {"env.NCCL_NET_GDR_LEVEL", "how far apart a GPU and a network card may copy directly", OverrideKind::kChoice, "", kWords42, 0, 0, "Set the environment variable NCCL_NET_GDR_LEVEL before torch is imported.", false, false, kFindings42, "export NCCL_NET_GDR_LEVEL={value}", "", ""},
+    {"env.NCCL_SOCKET_NTHREADS", "threads of a TCP connection", OverrideKind::kWhole, "", {}, 1, 16, "Set the environment variable NCCL_SOCKET_NTHREADS before torch is imported.", false, false, kFindings43, "export NCCL_SOCKET_NTHREADS={value}", "", ""},
+    {"env.NCCL_NSOCKS_PERTHREAD", "sockets of such a thread", OverrideKind::kWhole, "", {}, 1, 16, "Set the environment variable NCCL_NSOCKS_PERTHREAD before torch is imported.", false, false, kFindings44, "export NCCL_NSOCKS_PERTHREAD={value}", "", ""},
+    {"env.TORCH_NCCL_HIGH_PRIORITY", "NCCL's streams before others", OverrideKind::kWhole, "1", {}, 0, 1, "Set the environment variable TORCH_NCCL_HIGH_PRIORITY before torch is imported.", false, false, kFindings45, "export TORCH_NCCL_HIGH_PRIORITY={value}", "", ""},
+    {"env.TORCH_NCCL_AVOID_RECORD_STREAMS", "memory of reduced tensors held, not recorded", OverrideKind::kWhole, "1", {}, 0, 1, "Set the environment variable TORCH_NCCL_AVOID_RECORD_STREAMS before torch is imported.", false, false, kFindings46, "export TORCH_NCCL_AVOID_RECORD_STREAMS={value}", "", ""},
+    {"env.TOKENIZERS_PARALLELISM", "threads of Hugging Face's tokenizers", OverrideKind::kChoice, "true", kWords47, 0, 0, "Set the environment variable TOKENIZERS_PARALLELISM before torch is imported.", false, false, kFindings47, "export TOKENIZERS_PARALLELISM={value}", "", ""},
+    {"env.KMP_BLOCKTIME", "ms that OpenMP threads spin before they sleep", OverrideKind::kWhole, "1", {}, 0, 100000, "Set the environment variable KMP_BLOCKTIME before torch is imported.", false, false, kFindings48, "export KMP_BLOCKTIME={value}", "", "Libraries that use Intel's or LLVM's OpenMP."},
 };
 // clang-format on
 }  // namespace
