@@ -18,6 +18,45 @@ std::string signal_text(int number) {
   return std::to_string(number) + (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
 }
 
+struct Job {
+  std::vector<const recording::TrialProcess*> ranks;  // never empty; alone where nothing is known
+  std::string problem;  // why these cannot be measured as one training; empty: they can
+};
+
+// The processes that train together.
+Job job_of(const recording::TrialRecord& record) {
+  Job out;
+  const std::int32_t size = record.world_size;
+  if (size <= 1) {
+    out.ranks.push_back(&record);
+    // One that makes a step now and then (an evaluation, a teacher) is no training of its own.
+    constexpr std::size_t kFew = 10;
+    const auto own = std::count_if(
+        record.processes.begin(), record.processes.end(),
+        [&](const auto& one) { return one.steps.size() * kFew > record.steps.size(); });
+    if (own > 1) {
+      out.problem = "trains in " + std::to_string(own) +
+                    " processes that are no ranks of one job: which of them counts is not known";
+    }
+    return out;
+  }
+  for (const recording::TrialProcess& one : record.processes) {
+    if (one.world_size != size || one.rank < 0) continue;
+    // A launcher may have started a rank anew: what made more steps counts.
+    const bool again = !out.ranks.empty() && out.ranks.back()->rank == one.rank;
+    if (again && one.steps.size() > out.ranks.back()->steps.size()) out.ranks.back() = &one;
+    if (!again) out.ranks.push_back(&one);
+  }
+  if (out.ranks.size() != static_cast<std::size_t>(size)) {
+    out.problem = "has " + std::to_string(size) + " ranks, of which " +
+                  std::to_string(out.ranks.size()) +
+                  " made steps here: only a job on one machine, with the hook in each rank, can be "
+                  "measured";
+    if (out.ranks.empty()) out.ranks.push_back(&record);
+  }
+  return out;
+}
+
 // Why a run cannot be used; empty where it can.
 std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions& trial,
                        const recording::TrialRecord& record) {
@@ -40,19 +79,37 @@ std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions&
     case TrialEnd::kInterrupted:
       return "interrupted";
   }
-  for (const std::vector<model::Override>* wanted : {&trial.with, &trial.alternate}) {
-    for (const model::Override& one : *wanted) {
-      const auto status = record.overrides.find(one.id);
-      if (status == record.overrides.end()) {
-        return "not applied: no process that trains with PyTorch loaded the hook";
+  const Job job = job_of(record);
+  if (!job.problem.empty()) return job.problem;
+  for (const recording::TrialProcess* rank : job.ranks) {
+    const std::string which =
+        job.ranks.size() < 2 ? "" : " (on rank " + std::to_string(rank->rank) + ")";
+    for (const std::vector<model::Override>* wanted : {&trial.with, &trial.alternate}) {
+      for (const model::Override& one : *wanted) {
+        const auto status = rank->overrides.find(one.id);
+        if (status == rank->overrides.end()) {
+          return "not applied: no process that trains with PyTorch loaded the hook" + which;
+        }
+        if (!status->second.starts_with("applied")) return status->second + which;
       }
-      if (!status->second.starts_with("applied")) return status->second;
+    }
+    if (!rank->loss_not_finite.empty()) {
+      return "the loss is no finite number at " + rank->loss_not_finite + which;
     }
   }
-  if (!record.loss_not_finite.empty()) {
-    return "the loss is no finite number at " + record.loss_not_finite;
-  }
   return {};
+}
+
+std::vector<verify::TimedStep> timed(const recording::TrialProcess& process) {
+  std::vector<verify::TimedStep> out;
+  for (const recording::TrialStep& step : process.steps) {
+    out.push_back({.length = step.span.length(),
+                   .samples = step.samples,
+                   .variant = step.variant == "on"    ? 1
+                              : step.variant == "off" ? 0
+                                                      : -1});
+  }
+  return out;
 }
 
 milliseconds steps_time(const monitor::TrialOptions& trial) {
@@ -95,13 +152,14 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) 
   if (record) out.record = std::move(*record);
   out.failure = failure_of(*outcome, trial, out.record);
   if (out.failure.empty() && !record) out.failure = record.error().to_string();
-  for (const recording::TrialStep& step : out.record.steps) {
-    out.steps.push_back({.length = step.span.length(),
-                         .samples = step.samples,
-                         .variant = step.variant == "on"    ? 1
-                                    : step.variant == "off" ? 0
-                                                            : -1});
+  out.steps = timed(out.record);
+  std::vector<std::vector<double>> losses;
+  for (const recording::TrialProcess* rank : job_of(out.record).ranks) {
+    out.ranks.push_back(timed(*rank));
+    losses.push_back(rank->losses);
+    out.record.peak_memory = std::max(out.record.peak_memory, rank->peak_memory);
   }
+  out.losses = verify::mean_losses(losses);
   return out;
 }
 

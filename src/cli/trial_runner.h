@@ -19,7 +19,9 @@ struct TrialReading {
   std::string failure;    // why it is of no use, in words; empty: it is
   std::string recording;  // file
   recording::TrialRecord record;
-  std::vector<verify::TimedStep> steps;
+  std::vector<verify::TimedStep> steps;               // of the leading process
+  std::vector<std::vector<verify::TimedStep>> ranks;  // of each rank of the job, that one too
+  std::vector<double> losses;                         // step by step, mean of the ranks
 };
 
 class TrialRunner {

@@ -73,15 +73,16 @@ base::Result<void> TrySession::measure_baseline() {
         "Give a longer --budget");
   }
   if (!first->failure.empty()) return fail("the unchanged program " + first->failure, "");
-  result_.baseline = verify::run_time(first->steps);
+  result_.baseline = verify::job_time(first->ranks);
   if (!result_.baseline) {
     return fail("the unchanged program made " + std::to_string(first->steps.size()) +
                     " training steps in a trial, too few to compare",
                 "Give a longer --budget, and a command that trains with PyTorch");
   }
+  result_.ranks = static_cast<std::int64_t>(first->ranks.size());
   result_.baseline_peak_memory = first->record.peak_memory;
   base_recording_ = first->recording;
-  losses_.push_back(first->record.losses);
+  losses_.push_back(first->losses);
   return {};
 }
 
@@ -135,8 +136,8 @@ void TrySession::repeat_baseline() {
     const std::optional<TrialReading> reading = trial(options);
     if (!reading) return;
     if (!reading->failure.empty()) continue;
-    losses_.push_back(reading->record.losses);
-    const auto time = verify::run_time(reading->steps);
+    losses_.push_back(reading->losses);
+    const auto time = verify::job_time(reading->ranks);
     if (time && time->per_sample == result_.baseline->per_sample)
       logs.push_back(std::log(time->ns));
   }
@@ -166,7 +167,7 @@ bool TrySession::guard(const TrialReading& reading, TriedFix& fix) const {
     fix.peak_memory = std::max(fix.peak_memory, reading.record.peak_memory);
   }
   if (fix.loss.known) return true;  // the first steps of its first run have been judged
-  fix.loss = verify::judge_losses(losses_, reading.record.losses);
+  fix.loss = verify::judge_losses(losses_, reading.losses);
   if (fix.loss.worse) return reject("the loss got worse");
   if (!fix.loss.known && changes_numerics(fix)) {
     return reject("it changes numbers, and the loss cannot be judged: " + fix.loss.basis);
@@ -226,7 +227,7 @@ void TrySession::try_switchable(TriedFix& fix) {
     const std::optional<TrialReading> reading = trial(turns);
     if (!reading) break;
     if (!guard(*reading, fix)) return;
-    const std::vector<double> ratios = verify::turn_ratios(reading->steps);
+    const std::vector<double> ratios = verify::job_turn_ratios(reading->ranks);
     if (ratios.empty()) break;
     for (const double ratio : ratios) test.add(ratio);
   }
@@ -254,7 +255,7 @@ void TrySession::try_in_rounds(const std::vector<TriedFix*>& fixes, std::size_t 
       const std::optional<TrialReading> reading = trial(options);
       if (!reading) break;
       if (fix != nullptr && !guard(*reading, *fix)) continue;
-      const auto time = verify::run_time(reading->steps);
+      const auto time = verify::job_time(reading->ranks);
       if (time && reading->failure.empty() && time->per_sample == result_.baseline->per_sample) {
         times[fix] = time->ns;
       } else if (fix != nullptr) {

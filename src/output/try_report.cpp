@@ -222,6 +222,7 @@ Document try_document(const TryResult& result) {
   if (result.baseline) {
     const verify::RunTime& base = *result.baseline;
     std::string text = format_duration(base.step_ns) + " per step";
+    if (result.ranks > 1) text += " · " + count_of(result.ranks, "rank");
     if (base.per_sample) {
       constexpr double kSecond = 1e9;
       text += " · " + format_number(kSecond / base.ns) + " samples per second";
@@ -274,6 +275,7 @@ bool write_try_json(const TryResult& result, const base::TextSink& sink) {
   json.member("peak_memory_bytes", result.baseline_peak_memory > 0
                                        ? std::optional(result.baseline_peak_memory)
                                        : std::nullopt);
+  json.member("ranks", result.ranks);
   json.member("gpus", result.gpus);
   json.member("usd_per_gpu_hour", result.usd_per_gpu_hour);
   json.member("usd_per_million_samples", usd_per_million(result, 1));

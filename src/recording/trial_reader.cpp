@@ -1,7 +1,7 @@
 #include "recording/trial_reader.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "recording/open_recording.h"
 
@@ -12,26 +12,37 @@ using base::Result;
 
 constexpr std::string_view kOverride = "override.";
 
-Result<std::int64_t> leading_process(Database& database) {
+// Those with steps, most steps first. Without a step, a process may still tell why an override
+// could not be applied.
+Result<std::vector<TrialProcess>> read_processes(Database& database) {
   auto statement = database.prepare(
-      "SELECT process, count(*) AS steps FROM trial_step GROUP BY process "
-      "ORDER BY steps DESC, process LIMIT 1");
+      "SELECT t.process, count(*) AS steps, p.rank, p.world_size FROM trial_step t "
+      "LEFT JOIN process p ON p.id = t.process GROUP BY t.process ORDER BY steps DESC, t.process");
   if (!statement) return base::fail(statement.error());
-  if (statement->step()) return statement->integer(0);
+  std::vector<TrialProcess> out;
+  while (statement->step()) {
+    const auto number = [&statement](int column) {
+      constexpr std::int64_t kMost = 1 << 24;
+      const std::int64_t value = statement->is_null(column) ? -1 : statement->integer(column);
+      return value >= 0 && value <= kMost ? static_cast<std::int32_t>(value) : -1;
+    };
+    out.push_back({.id = statement->integer(0), .rank = number(2), .world_size = number(3)});
+  }
   if (statement->failed()) return base::fail(database.last_error("cannot read the trial"));
-  // Without a step, a process may still tell why an override could not be applied.
+  if (!out.empty()) return out;
   auto any = database.prepare(
       "SELECT min(process) FROM info WHERE key LIKE 'override.%' OR key LIKE 'trial.%'");
   if (!any) return base::fail(any.error());
-  return any->step() && !any->is_null(0) ? any->integer(0) : -1;
+  if (any->step() && !any->is_null(0)) out.push_back({.id = any->integer(0)});
+  return out;
 }
 
-Result<void> read_steps(Database& database, std::int64_t process, TrialRecord& out) {
+Result<void> read_steps(Database& database, TrialProcess& out) {
   auto statement = database.prepare(
       "SELECT step, start_ns, end_ns, variant, samples FROM trial_step WHERE process = ? "
       "ORDER BY start_ns");
   if (!statement) return base::fail(statement.error());
-  statement->bind(process);
+  statement->bind(out.id);
   while (statement->step()) {
     TrialStep step{.index = statement->integer(0),
                    .span = {statement->integer(1), statement->integer(2)},
@@ -46,28 +57,28 @@ Result<void> read_steps(Database& database, std::int64_t process, TrialRecord& o
   return {};
 }
 
-Result<void> read_losses(Database& database, std::int64_t process, TrialRecord& out) {
+Result<void> read_losses(Database& database, TrialProcess& out) {
   auto statement = database.prepare(
       "SELECT c.value FROM counter c JOIN name n ON n.id = c.name "
       "WHERE n.text = 'loss' AND c.process = ? ORDER BY c.time_ns");
   if (!statement) return base::fail(statement.error());
-  statement->bind(process);
+  statement->bind(out.id);
   while (statement->step()) out.losses.push_back(statement->real(0));
   if (statement->failed()) return base::fail(database.last_error("cannot read the losses"));
   auto memory = database.prepare(
       "SELECT max(c.value) FROM counter c JOIN name n ON n.id = c.name "
       "WHERE n.text = 'memory.allocated_peak_bytes' AND c.process = ?");
   if (!memory) return base::fail(memory.error());
-  memory->bind(process);
+  memory->bind(out.id);
   if (memory->step() && !memory->is_null(0)) out.peak_memory = memory->real(0);
   return {};
 }
 
-Result<void> read_info(Database& database, std::int64_t process, TrialRecord& out) {
+Result<void> read_info(Database& database, TrialProcess& out) {
   auto statement =
       database.prepare("SELECT key, value FROM info WHERE process = ? ORDER BY time_ns");
   if (!statement) return base::fail(statement.error());
-  statement->bind(process);
+  statement->bind(out.id);
   while (statement->step()) {
     const std::string key(statement->text(0));
     if (key.starts_with(kOverride)) {
@@ -85,13 +96,22 @@ Result<void> read_info(Database& database, std::int64_t process, TrialRecord& ou
 Result<TrialRecord> read_trial(const std::string& path) {
   auto database = open_recording(path);
   if (!database) return base::fail(database.error());
-  const Result<std::int64_t> process = leading_process(*database);
-  if (!process) return base::fail(process.error());
+  auto processes = read_processes(*database);
+  if (!processes) return base::fail(processes.error());
   TrialRecord out;
-  if (*process < 0) return out;
-  if (auto ok = read_steps(*database, *process, out); !ok) return base::fail(ok.error());
-  if (auto ok = read_losses(*database, *process, out); !ok) return base::fail(ok.error());
-  if (auto ok = read_info(*database, *process, out); !ok) return base::fail(ok.error());
+  if (processes->empty()) return out;
+  for (TrialProcess& one : *processes) {
+    if (auto ok = read_steps(*database, one); !ok) return base::fail(ok.error());
+    if (auto ok = read_losses(*database, one); !ok) return base::fail(ok.error());
+    if (auto ok = read_info(*database, one); !ok) return base::fail(ok.error());
+  }
+  static_cast<TrialProcess&>(out) = processes->front();
+  out.processes = std::move(*processes);
+  std::erase_if(out.processes, [](const TrialProcess& one) { return one.steps.empty(); });
+  std::sort(out.processes.begin(), out.processes.end(),
+            [](const TrialProcess& a, const TrialProcess& b) {
+              return std::pair(a.rank, a.id) < std::pair(b.rank, b.id);
+            });
   return out;
 }
 

@@ -18,8 +18,12 @@ struct TrialStep {
   std::int64_t samples = -1;  // -1: not known
 };
 
-// Of the process with the lowest number among those with the most steps.
-struct TrialRecord {
+// What one process tells of a trial.
+struct TrialProcess {
+  std::int64_t id = -1;          // in the recording
+  std::int32_t rank = -1;        // −1: not known
+  std::int32_t world_size = -1;  // the same
+
   std::vector<TrialStep> steps;  // by time
   std::vector<double> losses;    // of the first steps, those that were finite
   std::string loss_not_finite;   // "step 12": the first whose loss was no finite number; "": none
@@ -27,6 +31,12 @@ struct TrialRecord {
   // By id, of the process: "applied: …", "waiting: …", "cannot: because …".
   std::map<std::string, std::string> overrides;
   double peak_memory = -1;  // bytes allocated on a device; -1: not known
+};
+
+// The leading process: of those with the most steps, the one with the lowest number.
+struct TrialRecord : TrialProcess {
+  // All that made steps, the leading one too: by rank where ranks are known, else by number.
+  std::vector<TrialProcess> processes;
 };
 
 // Errors as of any recording. A run without steps gives an empty record.

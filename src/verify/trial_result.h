@@ -41,6 +41,7 @@ struct TryResult {
   std::optional<RunTime> baseline;
   double noise = -1;  // relative spread from run to run of the unchanged program; -1: not known
   double baseline_peak_memory = -1;
+  std::int64_t ranks = 1;  // that train together; time per sample is of all of them
   std::int64_t gpus = 0;
   std::optional<double> usd_per_gpu_hour;
   std::vector<TriedFix> fixes;

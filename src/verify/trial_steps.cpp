@@ -108,6 +108,52 @@ std::optional<RunTime> run_time(std::span<const TimedStep> steps) {
   return out;
 }
 
+std::vector<double> job_turn_ratios(std::span<const std::vector<TimedStep>> ranks) {
+  std::vector<double> mean;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::vector<double> own = turn_ratios(ranks[r]);
+    if (r == 0) mean.resize(own.size());
+    mean.resize(std::min(mean.size(), own.size()));
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      mean[i] += own[i] / static_cast<double>(ranks.size());
+    }
+  }
+  return mean;
+}
+
+std::optional<RunTime> job_time(std::span<const std::vector<TimedStep>> ranks) {
+  std::vector<RunTime> own;
+  bool per_sample = true;
+  for (const std::vector<TimedStep>& steps : ranks) {
+    const std::optional<RunTime> one = run_time(steps);
+    if (!one) return std::nullopt;
+    per_sample = per_sample && one->per_sample;
+    own.push_back(*one);
+  }
+  if (own.empty()) return std::nullopt;
+  RunTime out{.per_sample = per_sample, .steps = own.front().steps};
+  double rate = 0;  // samples per ns
+  for (const RunTime& one : own) {
+    out.step_ns += one.step_ns / static_cast<double>(own.size());
+    out.steps = std::min(out.steps, one.steps);
+    rate += 1 / one.ns;
+  }
+  out.ns = per_sample ? 1 / rate : out.step_ns;
+  return out;
+}
+
+std::vector<double> mean_losses(std::span<const std::vector<double>> ranks) {
+  if (ranks.empty()) return {};
+  std::vector<double> mean = ranks.front();
+  for (const std::vector<double>& one : ranks) mean.resize(std::min(mean.size(), one.size()));
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    double sum = 0;
+    for (const std::vector<double>& one : ranks) sum += one[i];
+    mean[i] = sum / static_cast<double>(ranks.size());
+  }
+  return mean;
+}
+
 LossJudgement judge_losses(std::span<const std::vector<double>> baseline,
                            std::span<const double> variant) {
   LossJudgement out;

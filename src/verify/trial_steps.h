@@ -21,6 +21,9 @@ struct TimedStep {
 // checkpoint says nothing of the override. Time per sample where every step tells its samples, else
 // per step. Turns that are cut off at the end do not count.
 [[nodiscard]] std::vector<double> turn_ratios(std::span<const TimedStep> steps);
+// Of all ranks of a job: the mean of theirs for each turn that all of them ended. Ranks wait for
+// each other in each step, so that together they tell no more than one.
+[[nodiscard]] std::vector<double> job_turn_ratios(std::span<const std::vector<TimedStep>> ranks);
 
 // Of a run with one variant: ns per sample (or per step) after warm-up; absent with fewer than five
 // steps left.
@@ -31,6 +34,12 @@ struct RunTime {
   double step_ns = 0;
 };
 [[nodiscard]] std::optional<RunTime> run_time(std::span<const TimedStep> steps);
+// Of all ranks of a job: ns per sample of all of them together, which work at the same time; the
+// mean time of a step; the fewest steps. Absent where it is of any of them.
+[[nodiscard]] std::optional<RunTime> job_time(std::span<const std::vector<TimedStep>> ranks);
+
+// Of the losses of the ranks of a job, step by step: their mean, over the steps that all have.
+[[nodiscard]] std::vector<double> mean_losses(std::span<const std::vector<double>> ranks);
 
 // Losses of the same first steps: whether those of a variant are worse than the baseline's differ
 // from seed to seed.

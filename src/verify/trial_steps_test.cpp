@@ -53,6 +53,33 @@ TEST(TrialSteps, RunTimeLeavesWarmUpOut) {
   EXPECT_FALSE(run_time(std::span(steps).first(4)));
 }
 
+TEST(TrialSteps, RanksWorkAtTheSameTime) {
+  const std::vector<TimedStep> one(40, {.length = 10'000'000, .samples = 5});
+  const std::vector<TimedStep> other(30, {.length = 10'000'000, .samples = 3});
+  const auto time = job_time(std::vector{one, other});
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(time->ns, 10e6 / 8, 1);  // 8 samples in a step of both
+  EXPECT_NEAR(time->step_ns, 10e6, 1);
+  EXPECT_LT(time->steps, 30);
+  EXPECT_NEAR(job_time(std::vector<std::vector<TimedStep>>{one})->ns, run_time(one)->ns, 1e-6);
+  EXPECT_FALSE(job_time(std::vector{one, std::vector<TimedStep>(3, one.front())}));
+  EXPECT_FALSE(job_time({}));
+  std::vector<TimedStep> unknown = other;
+  unknown.back().samples = -1;
+  EXPECT_FALSE(job_time(std::vector{one, unknown})->per_sample);
+  EXPECT_NEAR(job_time(std::vector{one, unknown})->ns, 10e6, 1);
+
+  const auto ratios =
+      job_turn_ratios(std::vector{alternating(8, 16, 0.8), alternating(8, 16, 0.6, 3)});
+  ASSERT_EQ(ratios.size(), 3u);
+  for (const double ratio : ratios) {
+    EXPECT_NEAR(ratio, (std::log(0.8) + std::log(0.6)) / 2, 0.01);
+  }
+  EXPECT_EQ(mean_losses(std::vector<std::vector<double>>{{1, 2, 3}, {3, 4}}),
+            (std::vector<double>{2, 3}));
+  EXPECT_TRUE(mean_losses({}).empty());
+}
+
 std::vector<double> losses(double level, std::uint64_t seed) {
   Random random(seed);
   std::vector<double> out;

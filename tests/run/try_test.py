@@ -49,6 +49,31 @@ for i in range(100000):
     open("written", "a").close()
 """
 
+# Two ranks; each step has 4 samples of each.
+RANKS = """
+import os, socket, time, torch
+import torch.distributed as dist
+from torch import nn
+def work(rank, port):
+    torch.set_num_threads(1)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE="2",
+                      RANK=str(rank), LOCAL_WORLD_SIZE="2")
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(nn.Linear(8, 1))
+    opt = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = torch.utils.data.TensorDataset(torch.randn(40000, 8), torch.randn(40000, 1))
+    for x, y in torch.utils.data.DataLoader(data, batch_size=4):
+        time.sleep(0.01)
+        opt.zero_grad()
+        ((model(x) - y) ** 2).mean().backward()
+        opt.step()
+if __name__ == "__main__":
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    torch.multiprocessing.spawn(work, (port,), 2)
+"""
+
 
 def has_torch():
     return subprocess.run([support.PYTHON, "-c", "import torch"], stdout=subprocess.DEVNULL,
@@ -114,6 +139,26 @@ class Try(support.RunCase):
         self.assertTrue(gc["alternated"])
         self.assertGreaterEqual(gc["pairs"], 1)
         self.assertIsNone(result["best"])
+
+    def test_ranks_are_one_training(self):
+        """Both get the override, and both count."""
+        result = self.attempt(RANKS, "--budget", "40s", "--allow-numerics", "--fix",
+                              "optimizer.foreach")
+        self.assertEqual(result["baseline"]["ranks"], 2)
+        # Each rank waits 10 ms for 4 samples.
+        self.assertGreater(result["baseline"]["step_ns"], 10e6)
+        self.assertAlmostEqual(result["baseline"]["sample_ns"], result["baseline"]["step_ns"] / 8,
+                               delta=0.1 * result["baseline"]["step_ns"] / 8)
+        foreach = self.one(result, "optimizer.foreach")
+        self.assertGreaterEqual(foreach["pairs"], 1, result)
+        self.assertIn(foreach["verdict"], ("same", "undecided"), result)
+
+    def test_separate_trainings_are_refused(self):
+        done = subprocess.run(self.words(RANKS.replace("dist.init", "0 and dist.init").replace(
+            "nn.parallel.DistributedDataParallel", "").replace("WORLD_SIZE", "NO_SIZE"),
+            ["--budget", "60s"]), timeout=100, **self.settings())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"trains in 2 processes that are no ranks of one job", done.stderr)
 
     def test_optimizer_in_turns(self):
         result = self.attempt(STEADY, "--budget", "120s", "--allow-numerics", "--fix",
