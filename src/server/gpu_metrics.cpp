@@ -33,6 +33,11 @@ std::string text(const sources::Value& value) {
   return value.text() == nullptr ? std::string() : *value.text();
 }
 
+std::string rank_text(const sources::Value& rank) {
+  return rank.number() == nullptr ? std::string()
+                                  : std::to_string(static_cast<long>(*rank.number()));
+}
+
 // NVML's form, with a domain of eight digits.
 std::string dcgm_pci_id(const Device& device) {
   static const std::optional<readout::Field> kField = readout::find_field("pci.bus_id");
@@ -173,6 +178,7 @@ void write_process_metrics(const std::vector<LabelledDevice>& devices, Expositio
           .add("program", text(owner.program))
           .add("container_id", text(owner.container))
           .add("slurm_job", text(owner.slurm_job))
+          .add("rank", rank_text(owner.rank))
           .add("namespace", text(owner.pod_namespace))
           .add("pod", text(owner.pod))
           .add("container", text(owner.pod_container));
@@ -192,6 +198,24 @@ void write_process_metrics(const std::vector<LabelledDevice>& devices, Expositio
   write(MetricId::kGpuProcessUtil, &Process::util);
 }
 
+namespace {
+
+// DCGM makes a rate of what the driver counts in both directions: thousands of KiB per second. Its
+// exporter's file of counters calls it a counter, which it is not.
+void write_nvlink_total(const std::vector<LabelledDevice>& devices, Exposition& out) {
+  constexpr double kUnit = 1024 * 1000.0;
+  out.family("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", MetricType::kGauge,
+             "NVLink traffic from and to the GPU, all links (thousands of KiB per second).");
+  for (const LabelledDevice& one : devices) {
+    const auto sent = number_of(*one.device, MetricId::kGpuNvlinkTx);
+    const auto received = number_of(*one.device, MetricId::kGpuNvlinkRx);
+    if (one.dcgm.text().empty() || !sent || !received) continue;
+    out.sample(one.dcgm, (*sent + *received) / kUnit);
+  }
+}
+
+}  // namespace
+
 void write_dcgm_metrics(const std::vector<LabelledDevice>& devices, Exposition& out) {
   for (std::size_t i = 0; i < sources::kMetricCount; ++i) {
     const auto metric = static_cast<MetricId>(i);
@@ -210,6 +234,7 @@ void write_dcgm_metrics(const std::vector<LabelledDevice>& devices, Exposition& 
       out.sample(one.dcgm, info.unit == "bytes" ? std::floor(value) : value);
     }
   }
+  write_nvlink_total(devices, out);
 }
 
 }  // namespace pyrometer::server

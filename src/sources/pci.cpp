@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 
 #include "sources/procfs/proc_reader.h"
 
@@ -37,22 +38,27 @@ bool is_graphics(unsigned class_code) {
   return base == 0x03 || base == 0x12;
 }
 
+constexpr const char* kDrivers = "/sys/bus/pci/drivers/";
+
 }  // namespace
 
-std::vector<PciDevice> list_graphics_devices(const std::string& root) {
+std::vector<PciDevice> list_graphics_devices(const std::string& root, const std::string& driver) {
   std::vector<PciDevice> devices;
-  const std::string bus = root + std::string(kBus);
+  const bool has_drivers = !driver.empty() && access((root + kDrivers).c_str(), F_OK) == 0;
+  const std::string bus = root + (has_drivers ? kDrivers + driver : std::string(kBus));
   DIR* folder = opendir(bus.c_str());
   if (folder == nullptr) return devices;
   ProcReader files(root);
   while (const dirent* entry = readdir(folder)) {
-    if (entry->d_name[0] == '.') continue;
+    // A driver's folder also holds "bind", "module" and the like.
+    if (std::strchr(entry->d_name, ':') == nullptr) continue;
     const std::string path = std::string(kBus) + entry->d_name;
     PciDevice device{.address = entry->d_name, .class_code = read_hex(files, path + "/class")};
     if (!is_graphics(device.class_code)) continue;
     device.vendor = read_hex(files, path + "/vendor");
     device.device = read_hex(files, path + "/device");
     device.driver = link_name(root + path + "/driver");
+    if (!driver.empty() && device.driver != driver) continue;
     devices.push_back(std::move(device));
   }
   closedir(folder);

@@ -18,8 +18,11 @@ struct PciDevice {
 inline constexpr unsigned kVendorNvidia = 0x10de;
 inline constexpr unsigned kVendorAmd = 0x1002;
 
-// All display and accelerator devices, by address. Empty where /sys shows no PCI bus.
-[[nodiscard]] std::vector<PciDevice> list_graphics_devices(const std::string& root);
+// All display and accelerator devices, by address. Empty where /sys shows no PCI bus. `driver`,
+// where it is not empty: those bound to it alone, without a look at the rest of the bus, which has
+// hundreds of devices on a server.
+[[nodiscard]] std::vector<PciDevice> list_graphics_devices(const std::string& root,
+                                                           const std::string& driver = {});
 
 // NVML's "00000000:3B:00.0" as the kernel writes it. What is no address stays as it is, in lower
 // case.

@@ -102,6 +102,7 @@ constexpr ExportedName kNames[sources::kMetricCount] = {
     {"pyrometer_gpu_remapped_rows_uncorrected_total", "", 1},
     {"pyrometer_gpu_remap_pending", "", 1},
     {"pyrometer_gpu_remap_failed", "", 1},
+    {"pyrometer_gpu_vgpu_licensed", "", 1},
     {"pyrometer_gpu_xid", "", 1},
     {"pyrometer_gpu_process_memory_bytes", "bytes", 1},
     {"pyrometer_gpu_process_shared_memory_bytes", "bytes", 1},

@@ -23,7 +23,7 @@ bool is_ours(const PciDevice& device) {
 }  // namespace
 
 bool has_amd_gpu(const std::string& root) {
-  return std::ranges::any_of(list_graphics_devices(root), is_ours);
+  return std::ranges::any_of(list_graphics_devices(root, "amdgpu"), is_ours);
 }
 
 AmdSource::AmdSource(AmdOptions options)
@@ -37,7 +37,7 @@ std::span<const Group> AmdSource::groups() const { return kGroups; }
 
 void AmdSource::find_cards() {
   int index = 0;
-  for (const PciDevice& device : list_graphics_devices(options_.root)) {
+  for (const PciDevice& device : list_graphics_devices(options_.root, "amdgpu")) {
     if (!is_ours(device)) continue;
     Card card;
     card.index = index++;

@@ -102,6 +102,7 @@ constexpr MetricInfo kMetrics[kMetricCount] = {
     {"gpu.remapped_rows_uncorrected", "count", MetricKind::kCounter, Scope::kDevice, "Memory rows remapped after uncorrected errors.", "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", 1},
     {"gpu.remap_pending", "", MetricKind::kGauge, Scope::kDevice, "1 while a remapping waits for a reset of the GPU.", "", 1},
     {"gpu.remap_failed", "", MetricKind::kGauge, Scope::kDevice, "1 where a remapping failed: the GPU should be replaced.", "DCGM_FI_DEV_ROW_REMAP_FAILURE", 1},
+    {"gpu.vgpu_licensed", "", MetricKind::kGauge, Scope::kDevice, "1 where the driver holds a licence of NVIDIA's vGPU software for the GPU, 0 where it holds none: a GPU that is not shared needs none.", "DCGM_FI_DEV_VGPU_LICENSE_STATUS", 1},
     {"gpu.xid", "", MetricKind::kGauge, Scope::kDevice, "Last Xid error of the driver while Pyrometer watched; 0 when there was none.", "DCGM_FI_DEV_XID_ERRORS", 1},
     {"gpu.process.memory", "bytes", MetricKind::kGauge, Scope::kDeviceProcess, "Device memory that the process uses.", "", 1},
     {"gpu.process.shared_memory", "bytes", MetricKind::kGauge, Scope::kDeviceProcess, "System memory that the process uses on the GPU (GTT of AMD GPUs).", "", 1},

@@ -106,6 +106,7 @@ enum class MetricId : std::uint16_t {
   kGpuRemappedRowsUncorrected,
   kGpuRemapPending,
   kGpuRemapFailed,
+  kGpuVgpuLicensed,
   kGpuXid,
   kGpuProcessMemory,
   kGpuProcessSharedMemory,
@@ -214,7 +215,7 @@ enum class MetricId : std::uint16_t {
   kMonitorRound,
 };
 
-inline constexpr std::size_t kMetricCount = 204;
+inline constexpr std::size_t kMetricCount = 205;
 
 // What a metric is about.
 enum class Scope : std::uint8_t { kDevice, kDeviceProcess, kHost, kCore, kDisk, kNetwork, kNuma, kCgroup, kTree, kProcess, kMonitor };

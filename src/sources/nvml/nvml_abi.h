@@ -102,6 +102,21 @@ struct DeviceAttributes {
   std::uint64_t memory_mib;
 };
 
+// What NVML calls GRID's licensable features (structure version 4).
+struct LicensableFeature {
+  std::uint32_t code, is_licensed;
+  char license[128], product[128];
+  std::uint32_t is_enabled;
+  std::uint32_t expiry[4];
+};
+struct LicensableFeatures {
+  std::int32_t is_supported;
+  std::uint32_t count;
+  LicensableFeature features[3];
+  // The driver may know more of them than this header.
+  unsigned char room[1024];
+};
+
 struct EventData {
   Handle device;
   std::uint64_t type, data;

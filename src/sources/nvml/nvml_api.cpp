@@ -63,6 +63,7 @@ void find_board(const Resolver& r, Api& api) {
   find_function(r, api.nvlink_state, {"nvmlDeviceGetNvLinkState"});
   find_function(r, api.ecc_mode, {"nvmlDeviceGetEccMode"});
   find_function(r, api.ecc_errors, {"nvmlDeviceGetTotalEccErrors"});
+  find_function(r, api.licensable_features, {"nvmlDeviceGetGridLicensableFeatures_v4"});
   find_function(r, api.remapped_rows, {"nvmlDeviceGetRemappedRows"});
 }
 

@@ -72,6 +72,7 @@ struct Api {
   Return (*ecc_errors)(Handle, std::uint32_t, std::uint32_t, std::uint64_t*) = nullptr;
   Return (*remapped_rows)(Handle, std::uint32_t*, std::uint32_t*, std::uint32_t*,
                           std::uint32_t*) = nullptr;
+  Return (*licensable_features)(Handle, LicensableFeatures*) = nullptr;
 
   // The buffer holds ProcessInfoV1 for compute_v1, else ProcessInfoV2 or, on some R535 drivers,
   // ProcessDetail.

@@ -39,11 +39,16 @@ base::Result<void> NvmlSource::start() {
   is_released_ = false;
   busy_ns_ = monotonic_ns();
   // Starting NVML would wake GPUs that sleep.
+  const auto is_awake = [this](const PciDevice& pci) {
+    return pci.vendor == kVendorNvidia &&
+           sleep_state(options_.root, pci.address) != SleepState::kAsleep;
+  };
+  if (std::ranges::any_of(list_graphics_devices(options_.root, "nvidia"), is_awake)) return open();
   std::vector<Device> sleepers;
   bool awake = false;
   for (const PciDevice& pci : list_graphics_devices(options_.root)) {
     if (pci.vendor != kVendorNvidia) continue;
-    if (sleep_state(options_.root, pci.address) != SleepState::kAsleep) awake = true;
+    if (is_awake(pci)) awake = true;
     Device device;
     device.pci_id = pci.address;
     device.may_sleep = device.is_asleep = true;

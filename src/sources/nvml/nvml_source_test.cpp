@@ -118,6 +118,14 @@ TEST_F(NvmlSourceTest, ReadsAHealthyGpu) {
   EXPECT_EQ(nvml_stub::world().open_handles, 0);
 }
 
+TEST_F(NvmlSourceTest, LicenceOfVgpuSoftware) {
+  start("gpus 3\ngpu0.vgpu_licensed 1\ngpu1.vgpu_licensed 0\ngpu2.vgpu_licensed na");
+  ASSERT_TRUE(sample(kSlowGroup));
+  EXPECT_EQ(number(batch, MetricId::kGpuVgpuLicensed, gpu(0)), 1);
+  EXPECT_EQ(number(batch, MetricId::kGpuVgpuLicensed, gpu(1)), 0);
+  EXPECT_EQ(absence(batch, MetricId::kGpuVgpuLicensed, gpu(2)), Absence::kNotSupported);
+}
+
 TEST_F(NvmlSourceTest, HardwareCountersNeedSamplesApart) {
   start("gpu0.gpm_value 50");
   ASSERT_TRUE(sample(kFastGroup));
@@ -266,12 +274,12 @@ TEST(EntrySize, ByWhatWasWritten) {
 
 TEST_F(NvmlSourceTest, ManyProcessesNeedALargerBuffer) {
   std::string script = "gpus 1\n";
-  for (int pid = 1; pid <= 300; ++pid) {
+  for (int pid = 1; pid <= 3000; ++pid) {
     script += "gpu0 process " + std::to_string(pid) + " compute 1 na\n";
   }
   start(script);
   ASSERT_TRUE(sample(kSlowGroup));
-  EXPECT_EQ(number(batch, MetricId::kGpuProcesses, gpu(0)), 300);
+  EXPECT_EQ(number(batch, MetricId::kGpuProcesses, gpu(0)), 3000);
 }
 
 TEST_F(NvmlSourceTest, MigInstancesAreDevicesOfTheirOwn) {

@@ -13,7 +13,8 @@
 namespace pyrometer::sources::nvml {
 namespace {
 
-constexpr std::size_t kMostProcesses = 1024;
+// Each GPU of a machine with a process for every one of its users, and more.
+constexpr std::size_t kMostProcesses = 65'536;
 constexpr std::uint32_t kLargestPid = 1 << 22;  // of Linux
 constexpr unsigned char kUntouched = 0xA5;
 
@@ -92,7 +93,7 @@ std::map<std::int32_t, double> ask_utilization(DeviceReader& reader, Return& cod
     if (code == kSuccess) code = kNotFound;
     return mean;
   }
-  count = std::min<std::uint32_t>(count, 4096);
+  count = std::min<std::uint32_t>(count, kMostProcesses);
   std::vector<ProcessUtilization> samples(count);
   code = call(reader.api().process_utilization, device.handle, samples.data(), &count,
               device.process_samples_us);

@@ -1,5 +1,7 @@
 #include "sources/nvml/readings.h"
 
+#include <iterator>
+
 #include "sources/nvml/nvml_errors.h"
 
 namespace pyrometer::sources::nvml {
@@ -237,6 +239,22 @@ void read_memory_temperature(DeviceReader& reader) {
                 code == kSuccess ? std::optional(celsius) : std::nullopt);
 }
 
+void read_license(DeviceReader& reader) {
+  if (!reader.may_ask(MetricId::kGpuVgpuLicensed)) return;
+  LicensableFeatures told{};
+  told.is_supported = -1;  // some drivers report success and write nothing
+  Return code = call(reader.api().licensable_features, reader.device().handle, &told);
+  const bool is_sound =
+      (told.is_supported == 0 || told.is_supported == 1) && told.count <= std::size(told.features);
+  if (code == kSuccess && !is_sound) code = kNoData;
+  bool is_licensed = false;
+  for (std::size_t i = 0; code == kSuccess && told.is_supported == 1 && i < told.count; ++i) {
+    is_licensed = is_licensed || told.features[i].is_licensed != 0;
+  }
+  reader.finish(MetricId::kGpuVgpuLicensed, code,
+                code == kSuccess ? std::optional(is_licensed ? 1.0 : 0.0) : std::nullopt);
+}
+
 void put_presence(DeviceReader& reader) {
   const Device& device = reader.device();
   reader.put(MetricId::kGpuLost, Value::number(device.is_lost ? 1 : 0));
@@ -304,6 +322,7 @@ void read_slow(DeviceReader& reader, bool may_block) {
   read_violations(reader);
   read_ecc(reader);
   read_remapped(reader);
+  read_license(reader);
   read_traffic(reader, may_block);
   read_nvlinks(reader);
   if (device.watches_xid) {

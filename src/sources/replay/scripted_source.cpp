@@ -170,7 +170,7 @@ void ScriptedSource::Look::slow() const {
         MetricId::kGpuEccVolatileCorrected, MetricId::kGpuEccVolatileUncorrected,
         MetricId::kGpuEccAggregateCorrected, MetricId::kGpuEccAggregateUncorrected,
         MetricId::kGpuRemappedRowsCorrected, MetricId::kGpuRemappedRowsUncorrected,
-        MetricId::kGpuRemapPending, MetricId::kGpuRemapFailed}) {
+        MetricId::kGpuRemapPending, MetricId::kGpuRemapFailed, MetricId::kGpuVgpuLicensed}) {
     measured(metric, 0);
   }
   const bool power = which.throttle == Throttle::kPower;
@@ -348,6 +348,19 @@ void ScriptedSource::sample_instance(const Gpu& gpu, std::size_t group, const Lo
   }
   look.measured(MetricId::kGpuProcesses, static_cast<double>(mine.size()));
   for (const FleetProcess& process : mine) look.process(process);
+}
+
+StandIn stand_in(Script script) {
+  const auto shared = std::make_shared<const Script>(std::move(script));
+  return {.host = shared->host,
+          .no_signal = "it is made up",
+          .owners = made_up_owners(*shared),
+          .source = [shared](const SourceOptions& options) {
+            return std::make_unique<ScriptedSource>(
+                ScriptedOptions{.script = *shared,
+                                .devices = options.gpus,
+                                .identify_always = options.identify_always});
+          }};
 }
 
 }  // namespace pyrometer::sources::replay

@@ -328,6 +328,17 @@ Return nvmlDeviceGetRemappedRows(Handle handle, unsigned* corrected, unsigned* u
   return code;
 }
 
+Return nvmlDeviceGetGridLicensableFeatures_v4(Handle handle, nvml::LicensableFeatures* out) {
+  unsigned licensed = 0xFFFFFFFF;
+  const Return code =
+      get("nvmlDeviceGetGridLicensableFeatures_v4", handle, "vgpu_licensed", &licensed);
+  if (code != nvml::kSuccess || licensed == 0xFFFFFFFF) return code;  // the driver wrote nothing
+  out->is_supported = static_cast<std::int32_t>(licensed);
+  out->count = licensed > 0 ? 2 : 0;
+  for (unsigned i = 0; i < out->count; ++i) out->features[i].is_licensed = i;
+  return code;
+}
+
 #define STUB_LIST(symbol, computes, entry)                     \
   Return symbol(Handle handle, unsigned* count, void* out) {   \
     return list(#symbol, handle, computes, entry, count, out); \
