@@ -16,3 +16,9 @@ foreach(file IN LISTS serve_tests)
   set_tests_properties(serve.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS serve
     ENVIRONMENT "PYROMETER_PROGRAM=$<TARGET_FILE:pyrometer>;PYROMETER_BUILD=${PROJECT_BINARY_DIR};PYROMETER_STUB_FOLDER=${PROJECT_BINARY_DIR}/tests/stub_nvml;PYROMETER_SANITIZED=${PYROMETER_SANITIZE};PYTHONDONTWRITEBYTECODE=1")
 endforeach()
+
+# A few hours in seconds; bench-like runs of a day are by hand: docs/results/2026-12-01-soak.md.
+add_executable(soak ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.cpp)
+target_link_libraries(soak PRIVATE pyrometer_server pyrometer_warnings Threads::Threads)
+add_test(NAME serve.soak COMMAND soak 2 1800)
+set_tests_properties(serve.soak PROPERTIES TIMEOUT 120 LABELS serve)

@@ -244,6 +244,7 @@ class Recorder {
   }
 
   void write_health() {
+    poller_->notice_stale();
     for (const sources::SourceHealth& source : poller_->health()) {
       if (source.reason.empty()) continue;
       writer_->add_note(sources::monotonic_ns(), "info",

@@ -3,16 +3,42 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace pyrometer::readout {
 namespace {
 
-Process& process_of(Device& device, std::int32_t pid) {
-  const auto found = std::ranges::find(device.processes, pid, &Process::pid);
-  if (found != device.processes.end()) return *found;
-  device.processes.push_back({.pid = pid});
-  return device.processes.back();
+// Finds the processes of one device while a batch is filed: there may be thousands.
+class ProcessFiler {
+ public:
+  explicit ProcessFiler(Device& device) : device_(device) {
+    for (std::size_t i = 0; i < device.processes.size(); ++i) {
+      places_.emplace(device.processes[i].pid, i);
+    }
+  }
+
+  Process& operator[](std::int32_t pid) {
+    const auto [place, is_new] = places_.emplace(pid, device_.processes.size());
+    if (is_new) device_.processes.push_back({.pid = pid});
+    return device_.processes[place->second];
+  }
+
+ private:
+  Device& device_;
+  std::unordered_map<std::int32_t, std::size_t> places_;
+};
+
+void file(const sources::Reading& reading, Process& process) {
+  if (reading.metric == MetricId::kGpuProcessMemory) process.memory = reading.value;
+  if (reading.metric == MetricId::kGpuProcessName) {
+    process.is_local = reading.value.text() != nullptr;
+  }
+  if (reading.metric == MetricId::kGpuProcessSharedMemory) process.shared_memory = reading.value;
+  if (reading.metric == MetricId::kGpuProcessUtil) process.util = reading.value;
+  if (reading.metric == MetricId::kGpuProcessCompute) {
+    process.computes = reading.value.number() != nullptr && *reading.value.number() > 0;
+  }
 }
 
 void settle(Device& device) {
@@ -78,23 +104,6 @@ std::size_t Board::number_of_source(std::string_view name) {
   return sources_.size() - 1;
 }
 
-void Board::file(const sources::Reading& reading, Device& device) {
-  if (reading.subject.scope == sources::Scope::kDevice) {
-    device.values.insert_or_assign(reading.metric, reading.value);
-    return;
-  }
-  Process& process = process_of(device, reading.subject.pid);
-  if (reading.metric == MetricId::kGpuProcessMemory) process.memory = reading.value;
-  if (reading.metric == MetricId::kGpuProcessName) {
-    process.is_local = reading.value.text() != nullptr;
-  }
-  if (reading.metric == MetricId::kGpuProcessSharedMemory) process.shared_memory = reading.value;
-  if (reading.metric == MetricId::kGpuProcessUtil) process.util = reading.value;
-  if (reading.metric == MetricId::kGpuProcessCompute) {
-    process.computes = reading.value.number() != nullptr && *reading.value.number() > 0;
-  }
-}
-
 void Board::take(const sources::Batch& batch) {
   const std::size_t source = number_of_source(batch.source);
   std::set<std::int32_t> told;
@@ -116,8 +125,16 @@ void Board::take(const sources::Batch& batch) {
       found->second.processes.clear();
     }
   }
+  std::map<std::int32_t, ProcessFiler> processes;  // by device
   for (const sources::Reading& reading : batch.readings) {
-    if (is_of_device(reading)) file(reading, devices_[{source, reading.subject.device}]);
+    if (!is_of_device(reading)) continue;
+    const std::int32_t number = reading.subject.device;
+    Device& device = devices_[{source, number}];
+    if (reading.subject.scope == sources::Scope::kDevice) {
+      device.values.insert_or_assign(reading.metric, reading.value);
+    } else {
+      file(reading, processes.try_emplace(number, device).first->second[reading.subject.pid]);
+    }
   }
   for (const std::int32_t number : told) {
     Device& device = devices_.at({source, number});

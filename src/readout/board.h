@@ -37,7 +37,6 @@ class Board {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   [[nodiscard]] std::size_t number_of_source(std::string_view name);
-  void file(const sources::Reading& reading, Device& device);
 
   std::vector<std::string> sources_;
   std::map<Key, Device> devices_;

@@ -41,6 +41,25 @@ TEST(Board, KeepsWhatOtherGroupsTold) {
   }
 }
 
+TEST(Board, TakesAGreatManyProcesses) {
+  Board board;
+  Batch slow = batch("slow");
+  constexpr int kMany = 20'000;
+  put(slow, MetricId::kGpuProcesses, gpu(0), kMany);
+  for (int pid = kMany; pid > 0; --pid) {
+    put(slow, MetricId::kGpuProcessMemory, process(0, pid), pid);
+    put(slow, MetricId::kGpuProcessCompute, process(0, pid), 1);
+  }
+  board.take(slow);
+  const std::vector<Device> devices = board.devices();
+  ASSERT_EQ(devices[0].processes.size(), std::size_t{kMany});
+  for (const int pid : {1, 4711, kMany}) {
+    const Process& one = devices[0].processes[static_cast<std::size_t>(pid - 1)];
+    EXPECT_EQ(one.pid, pid);
+    EXPECT_EQ(*one.memory.number(), pid);
+  }
+}
+
 TEST(Board, ReplacesTheProcessesOfAGpuAsAWhole) {
   Board board;
   Batch first = batch("slow");

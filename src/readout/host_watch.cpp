@@ -26,6 +26,7 @@ std::shared_ptr<const HostProcesses> HostWatch::processes() const {
 }
 
 std::shared_ptr<const HostProcesses> HostWatch::look() {
+  live_.look_after();
   const LiveView view = live_.view();
   std::vector<int> pids;
   for (const Device& device : view.snapshot->devices) {

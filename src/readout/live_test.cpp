@@ -134,6 +134,13 @@ TEST_F(LiveTest, ShowsTheLastReadingOfAHangAndSaysThatItIsOld) {
   });
   EXPECT_EQ(view.snapshot->devices.size(), 1U);
   EXPECT_GT(view.sources.at(0).last_good_ns, 0);
+  const auto hangs = [this] {
+    return std::ranges::count(live_->view().events, sources::EventKind::kSourceStale,
+                              &LiveEvent::kind);
+  };
+  EXPECT_EQ(hangs(), 0) << "who looks does not take it in";
+  live_->look_after();
+  EXPECT_EQ(hangs(), 1);
   EXPECT_FALSE(live_->stop(10ms)) << "the thread is left behind";
 }
 

@@ -58,6 +58,7 @@ class Waker {
           while (!is_over_) {
             constexpr auto kPatience = std::chrono::seconds(1);
             live.wait_newer(number, kPatience);
+            live.look_after();
             number = live.view().number;
             const std::uint64_t one = 1;
             static_cast<void>(!::write(fd, &one, sizeof one));

@@ -102,8 +102,11 @@ bool Poller::stop(std::chrono::nanoseconds patience) {
   return all;
 }
 
-std::vector<SourceHealth> Poller::health() {
+void Poller::notice_stale() {
   for (const auto& lane : shared_->lanes) lane->notice_stale(monotonic_ns());
+}
+
+std::vector<SourceHealth> Poller::health() const {
   std::vector<SourceHealth> all;
   for (const auto& lane : shared_->lanes) all.push_back(lane->health(monotonic_ns()));
   return all;

@@ -62,9 +62,12 @@ class Poller {
   // never joined. False where that happened. May be called again.
   bool stop(std::chrono::nanoseconds patience = std::chrono::milliseconds(50));
 
-  // State of each source, in their order. Also notices sources that have become stale, and says
-  // so through the sink. Never blocks on a source. Any thread.
-  [[nodiscard]] std::vector<SourceHealth> health();
+  // State of each source, in their order. Never waits for a source or the sink. Any thread.
+  [[nodiscard]] std::vector<SourceHealth> health() const;
+  // Says through the sink which sources have become stale since the last time. The sources look
+  // after one another; where all of them hang, somebody else has to. Any thread that may wait for
+  // the sink.
+  void notice_stale();
 
   // CPU time of all sampling threads so far, in nanoseconds. Any thread.
   [[nodiscard]] std::int64_t cpu_ns() const;

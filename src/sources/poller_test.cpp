@@ -209,6 +209,10 @@ TEST_F(PollerTest, HangThatEndsIsTold) {
   scripts[0]->hangs = true;
   ASSERT_TRUE(p.start());
   ASSERT_TRUE(wait_for([&] { return p.health()[0].state == SourceState::kStale; }));
+  EXPECT_EQ(count(EventKind::kSourceStale), 0) << "asking for the state tells nothing";
+  p.notice_stale();
+  p.notice_stale();
+  EXPECT_EQ(count(EventKind::kSourceStale), 1);
   scripts[0]->hangs = false;
   scripts[0]->release();
   EXPECT_TRUE(wait_for([&] { return count(EventKind::kSourceBack) == 1; }));
