@@ -11,6 +11,7 @@ pyrometer_test(field_list_test
   SOURCES
     src/cli/field_list_test.cpp
     src/cli/recorded_rows_test.cpp
+    src/cli/replay_test.cpp
   LIBS pyrometer_cli)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME stat.schema

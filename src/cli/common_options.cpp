@@ -5,6 +5,7 @@
 
 #include "cli/field_list.h"
 #include "cli/values.h"
+#include "sources/replay/scripted_source.h"
 
 namespace pyrometer::cli {
 namespace {
@@ -27,9 +28,9 @@ std::string parse_gpus(const std::string& text, std::vector<std::string>& gpus) 
 }
 
 std::string take_script(base::Result<sources::replay::Script> script,
-                        std::shared_ptr<const sources::replay::Script>& target) {
+                        std::shared_ptr<const sources::StandIn>& target) {
   if (!script) return "is no script of a fleet: " + script.error().to_string();
-  target = std::make_shared<sources::replay::Script>(std::move(*script));
+  target = std::make_shared<sources::StandIn>(sources::replay::stand_in(std::move(*script)));
   return {};
 }
 
@@ -76,7 +77,7 @@ Option root_option(std::string& target) {
           .tier = Tier::kAdvanced};
 }
 
-std::vector<Option> demo_options(std::shared_ptr<const sources::replay::Script>& target) {
+std::vector<Option> demo_options(std::shared_ptr<const sources::StandIn>& target) {
   std::vector<Option> options;
   options.push_back({.long_name = "demo",
                      .help = "show a made-up fleet instead of this machine's GPUs",

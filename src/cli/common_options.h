@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "sources/replay/script.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::cli {
 
@@ -20,7 +20,6 @@ namespace pyrometer::cli {
 // --root DIR, without a slash at the end.
 [[nodiscard]] Option root_option(std::string& target);
 // --demo: a made-up fleet instead of this machine's GPUs; --demo-script FILE: another one.
-[[nodiscard]] std::vector<Option> demo_options(
-    std::shared_ptr<const sources::replay::Script>& target);
+[[nodiscard]] std::vector<Option> demo_options(std::shared_ptr<const sources::StandIn>& target);
 
 }  // namespace pyrometer::cli

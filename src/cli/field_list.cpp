@@ -82,6 +82,9 @@ std::string field_reference(int width, bool unicode, bool color) {
     std::string help(sources::metric_info(field.metric).help);
     if (field.form == readout::Form::kTime) help = "Local time of the reading.";
     if (field.form == readout::Form::kCount) help = "GPUs shown.";
+    if (field.form == readout::Form::kRanks) {
+      help = "Ranks of the recorded processes on the GPU, separated by blanks.";
+    }
     std::string label(field.name);
     if (!field.unit.empty()) label.append(" [").append(field.unit).append("]");
     page.labelled(0, kNames, label, {{help}});

@@ -49,8 +49,9 @@ Training training_of(const recording::Progress& progress, const std::string& pat
 
 }  // namespace
 
-TrainingWatch::TrainingWatch(std::string root, rules::Settings settings)
-    : root_(std::move(root)), settings_(std::move(settings)) {}
+TrainingWatch::TrainingWatch(std::string root, rules::Settings settings,
+                             std::optional<PlayedRecording> played)
+    : root_(std::move(root)), settings_(std::move(settings)), played_(std::move(played)) {}
 
 base::Result<void> TrainingWatch::start() {
   return background_.start([this] { work(); });
@@ -80,19 +81,29 @@ void TrainingWatch::judge(const std::string& path, Judged& judged) {
   judged.due_ns = end + std::max(kBetweenDiagnoses, (end - begin) * kPartOfTime);
 }
 
+std::vector<std::string> TrainingWatch::files() const {
+  if (played_) return {played_->file};
+  std::vector<std::string> files;
+  for (const server::FoundRecording& running : server::find_open(root_, kMostRecordings)) {
+    files.push_back(running.path);
+  }
+  return files;
+}
+
 void TrainingWatch::look() {
   auto next = std::make_shared<readout::Trainings>();
   std::set<std::string> seen;
-  for (const server::FoundRecording& running : server::find_open(root_, kMostRecordings)) {
-    const auto progress = recording::read_progress(running.path);
+  std::optional<std::int64_t> moment;
+  if (played_) moment = played_->now();
+  for (const std::string& file : files()) {
+    const auto progress = recording::read_progress(file, moment);
     if (!progress) continue;  // not written yet, or of another version
-    seen.insert(running.path);
+    seen.insert(file);
     Judged& judged =
-        judged_
-            .try_emplace(running.path, Judged{.due_ns = sources::monotonic_ns() + kFirstDiagnosis})
+        judged_.try_emplace(file, Judged{.due_ns = sources::monotonic_ns() + kFirstDiagnosis})
             .first->second;
     for (const recording::Progress& one : *progress) {
-      Training training = training_of(one, running.path);
+      Training training = training_of(one, file);
       auto found = judged.findings.find(one.rank < 0 ? kFirst : one.rank);
       if (found == judged.findings.end() && one.rank >= 0) {
         found = judged.findings.find(kEveryRank);

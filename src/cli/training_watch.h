@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/background.h"
 #include "base/result.h"
@@ -14,10 +18,17 @@
 
 namespace pyrometer::cli {
 
+// A recording that is played instead, and where it stands (CLOCK_MONOTONIC of the recording).
+struct PlayedRecording {
+  std::string file;
+  std::function<std::int64_t()> now;
+};
+
 class TrainingWatch {
  public:
   // `root`: prefix of /proc.
-  TrainingWatch(std::string root, rules::Settings settings);
+  TrainingWatch(std::string root, rules::Settings settings,
+                std::optional<PlayedRecording> played = std::nullopt);
   TrainingWatch(const TrainingWatch&) = delete;
   TrainingWatch& operator=(const TrainingWatch&) = delete;
 
@@ -36,9 +47,11 @@ class TrainingWatch {
   void work();
   void look();
   void judge(const std::string& path, Judged& judged);
+  [[nodiscard]] std::vector<std::string> files() const;
 
   std::string root_;
   rules::Settings settings_;
+  std::optional<PlayedRecording> played_;
   std::map<std::string, Judged> judged_;  // of the thread alone
 
   mutable std::mutex mutex_;

@@ -8,7 +8,6 @@
 
 #include "readout/host_name.h"
 #include "sources/nvml/processes.h"
-#include "sources/replay/fleet.h"
 
 namespace pyrometer::readout {
 namespace {
@@ -30,15 +29,14 @@ bool tells_what_it_is(const sources::Batch& batch) {
 Collector::Collector(CollectorOptions options)
     : options_(std::move(options)),
       owners_(options_.root, sources::nvml::in_host_pid_namespace(options_.root),
-              options_.demo == nullptr ? sources::OwnerLookup{}
-                                       : sources::replay::made_up_owners(*options_.demo)),
-      host_(options_.demo == nullptr ? host_name() : options_.demo->host) {
+              options_.stand_in == nullptr ? sources::OwnerLookup{} : options_.stand_in->owners),
+      host_(options_.stand_in == nullptr ? host_name() : options_.stand_in->host) {
   for (auto& source : sources::make_gpu_sources({.root = options_.root,
                       .gpus = options_.gpus,
                       .brief = options_.depth == Depth::kBrief,
                       .may_block = false,
                       .identify_always = true,
-                      .demo = options_.demo})) {
+                      .stand_in = options_.stand_in})) {
     lanes_.push_back({.source = std::move(source)});
   }
 }
@@ -88,9 +86,11 @@ Snapshot Collector::look() {
       if (!problem) problem = sampled.error();
     }
   }
-  snapshot.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-                         std::chrono::system_clock::now().time_since_epoch())
-                         .count();
+  const bool is_now = options_.stand_in == nullptr || !options_.stand_in->unix_ms;
+  snapshot.unix_ms = is_now ? std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count()
+                            : options_.stand_in->unix_ms();
   snapshot.devices = board_.devices();
   if (snapshot.devices.empty()) snapshot.problem = std::move(problem);
   for (Device& device : snapshot.devices) {
@@ -98,6 +98,7 @@ Snapshot Collector::look() {
     for (Process& process : device.processes) {
       process.owner = owners_.look_up(process.pid, options_.with_arguments,
                                       text_of(device, MetricId::kGpuUuid), process.is_local);
+      sources::add_rank(process.owner, process.pid, options_.rank_of);
     }
   }
   return snapshot;

@@ -8,8 +8,8 @@
 #include "readout/board.h"
 #include "readout/depth.h"
 #include "readout/snapshot.h"
-#include "sources/replay/script.h"
 #include "sources/source.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::readout {
 
@@ -19,8 +19,9 @@ struct CollectorOptions {
   Depth depth = Depth::kBrief;
   bool with_processes = true;
   bool with_arguments = false;
-  // Not null: this made-up fleet instead of the machine's. Shared since options are copied.
-  std::shared_ptr<const sources::replay::Script> demo;
+  sources::RankLookup rank_of;  // of recorded processes; empty: ranks stay unknown
+  // Not null: this instead of the machine's GPUs. Shared since options are copied.
+  std::shared_ptr<const sources::StandIn> stand_in;
 };
 
 // Not thread-safe.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "readout/time_text.h"
 
@@ -125,6 +126,20 @@ std::string number_text(const Field& field, double number) {
   }
 }
 
+// Pyrometer's own that is no metric.
+constexpr Field kRanks{"ranks", "ranks", "", MetricId::kGpuProcesses, 1, 0, Form::kRanks};
+
+std::string ranks_text(const Device& device) {
+  std::set<std::int64_t> ranks;
+  for (const Process& process : device.processes) {
+    const double* const rank = process.owner.rank.number();
+    if (rank != nullptr) ranks.insert(static_cast<std::int64_t>(*rank));
+  }
+  std::string text;
+  for (const std::int64_t rank : ranks) text += (text.empty() ? "" : " ") + std::to_string(rank);
+  return text;
+}
+
 }  // namespace
 
 std::optional<Field> find_field(std::string_view name) {
@@ -138,6 +153,7 @@ std::optional<Field> find_field(std::string_view name) {
       return field;
     }
   }
+  if (name == kRanks.name) return kRanks;
   for (std::size_t i = 0; i < sources::kMetricCount; ++i) {
     const auto metric = static_cast<MetricId>(i);
     if (is_of_device(metric) && sources::metric_info(metric).id == name) return own_field(metric);
@@ -147,6 +163,7 @@ std::optional<Field> find_field(std::string_view name) {
 
 std::vector<Field> all_fields() {
   std::vector<Field> fields(std::begin(kSmiFields), std::end(kSmiFields));
+  fields.push_back(kRanks);
   for (std::size_t i = 0; i < sources::kMetricCount; ++i) {
     const auto metric = static_cast<MetricId>(i);
     if (is_of_device(metric)) fields.push_back(own_field(metric));
@@ -160,6 +177,10 @@ std::optional<std::string> field_text(const Field& field, const Device& device,
   if (field.form == Form::kCount) {
     return std::to_string(
         std::ranges::count_if(snapshot.devices, [](const Device& one) { return !one.is_mig; }));
+  }
+  if (field.form == Form::kRanks) {
+    std::string ranks = ranks_text(device);
+    return ranks.empty() ? std::nullopt : std::optional(std::move(ranks));
   }
   const Value& value = value_of(device, field.metric);
   if (const double* number = value.number()) return number_text(field, *number);

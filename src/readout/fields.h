@@ -22,6 +22,7 @@ enum class Form : std::uint8_t {
   kCompute,   // Default, Exclusive_Process, Prohibited
   kTime,      // of the snapshot
   kCount,     // GPUs shown
+  kRanks,     // of the recorded processes on the GPU, separated by blanks
   kMeasured,  // as many digits as it takes: Pyrometer's own metrics
 };
 

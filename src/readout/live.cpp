@@ -28,9 +28,10 @@ std::int64_t unix_ms_now() {
 // Owners of processes, asked for once in a while and not for every snapshot.
 class OwnerCache {
  public:
-  OwnerCache(const std::string& root, bool with_arguments, sources::OwnerLookup made_up)
-      : owners_(root, sources::nvml::in_host_pid_namespace(root), std::move(made_up)),
-        with_arguments_(with_arguments) {}
+  explicit OwnerCache(const LiveOptions& options)
+      : owners_(options.root, sources::nvml::in_host_pid_namespace(options.root), options.made_up),
+        rank_of_(options.rank_of),
+        with_arguments_(options.with_arguments) {}
 
   void fill(std::vector<Device>& devices) {
     const std::int64_t now = sources::monotonic_ns();
@@ -42,6 +43,7 @@ class OwnerCache {
         if (entry.round + 1 < round_ || now - entry.read_ns > kOwnerGoodFor) {
           entry.owner = owners_.look_up(process.pid, with_arguments_,
                                         text_of(device, MetricId::kGpuUuid), process.is_local);
+          sources::add_rank(entry.owner, process.pid, rank_of_);
           entry.read_ns = now;
         }
         entry.round = round_;
@@ -58,6 +60,7 @@ class OwnerCache {
     std::uint64_t round = 0;
   };
   sources::ProcessOwners owners_;
+  sources::RankLookup rank_of_;
   bool with_arguments_;
   std::map<std::int32_t, Entry> known_;
   std::uint64_t round_ = 1;
@@ -66,8 +69,7 @@ class OwnerCache {
 }  // namespace
 
 struct Live::State {
-  explicit State(LiveOptions given)
-      : options(std::move(given)), owners(options.root, options.with_arguments, options.made_up) {
+  explicit State(LiveOptions given) : options(std::move(given)), owners(options) {
     if (options.host.empty()) options.host = host_name();
     auto first = std::make_shared<Snapshot>();
     first->unix_ms = unix_ms_now();
@@ -126,7 +128,7 @@ void Live::State::take(sources::Batch& batch) {
 
 void Live::State::publish() {
   auto next = std::make_shared<Snapshot>();
-  next->unix_ms = unix_ms_now();
+  next->unix_ms = options.unix_ms ? options.unix_ms() : unix_ms_now();
   next->host = options.host;
   next->devices = board.devices();
   if (options.with_processes) {
@@ -163,9 +165,10 @@ bool Live::stop(std::chrono::nanoseconds patience) {
   return all;
 }
 
+void Live::look_after() const { poller_->notice_stale(); }
+
 LiveView Live::view() const {
   LiveView view;
-  // Before the lock: it may tell the sink of a source that hangs.
   for (const sources::SourceHealth& health : poller_->health()) {
     view.sources.push_back({.name = std::string(health.name),
                             .state = health.state,

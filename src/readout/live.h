@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,7 +21,9 @@ struct LiveOptions {
   std::string host;  // as shown; empty: this machine's name
   bool with_processes = true;
   bool with_arguments = false;
-  sources::OwnerLookup made_up;  // of a fleet that is: sources::replay::made_up_owners()
+  sources::RankLookup rank_of;            // of recorded processes; empty: ranks stay unknown
+  sources::OwnerLookup made_up;           // of a fleet that is: sources::replay::made_up_owners()
+  std::function<std::int64_t()> unix_ms;  // see sources::StandIn
   sources::PollerOptions poller;
 };
 
@@ -64,8 +67,11 @@ class Live {
   // See sources::Poller::stop().
   bool stop(std::chrono::nanoseconds patience = std::chrono::milliseconds(50));
 
-  // What is known now. Never waits for a source. Any thread.
+  // What is known now. Never waits for a source, nor for what it told to be taken in. Any thread.
   [[nodiscard]] LiveView view() const;
+  // Takes note of sources that have begun to hang, as an event. To be called about once a second,
+  // by a thread that may wait.
+  void look_after() const;
   // Waits for a snapshot that is newer than `number`, an event or the end; false after `patience`
   // without one. Any thread.
   bool wait_newer(std::uint64_t number, std::chrono::nanoseconds patience) const;

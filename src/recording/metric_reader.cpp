@@ -11,9 +11,12 @@ base::Result<MetricReader> MetricReader::open(const std::string& path) {
   if (!database) return base::fail(database.error());
   if (auto plain = expect_plain_tables(*database); !plain) return base::fail(plain.error());
   auto rows = database->prepare(
+      "WITH gpu(id) AS (SELECT id FROM metric WHERE object GLOB 'gpu *') "
       "SELECT m.name, m.object, r.time_ns, r.value, r.reason FROM ("
-      "SELECT metric, time_ns, value, NULL AS reason FROM sample UNION ALL "
-      "SELECT metric, time_ns, NULL, reason FROM missing) AS r "
+      "SELECT metric, time_ns, value, NULL AS reason FROM sample "
+      "WHERE metric IN (SELECT id FROM gpu) UNION ALL "
+      "SELECT metric, time_ns, NULL, reason FROM missing "
+      "WHERE metric IN (SELECT id FROM gpu)) AS r "
       "JOIN metric AS m ON m.id = r.metric ORDER BY r.time_ns");
   if (!rows) return base::fail(rows.error());
   return MetricReader(std::move(*database), std::move(*rows));

@@ -1,4 +1,5 @@
-// The readings of a recording by time: what Writer::add_sample and add_missing wrote.
+// The readings of a recording's GPUs by time: what Writer::add_sample and add_missing wrote of
+// objects called "gpu …".
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace pyrometer::recording {
 struct MetricRow {
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC of the machine that recorded
   std::string metric;        // "gpu.util"
-  std::string object;        // "gpu 0", "gpu 0 process 4242", "host"
+  std::string object;        // "gpu 0", "gpu 0 process 4242"
   std::optional<double> number;
   std::string text;  // where there is no number: "= " and a text, or the reason
 };

@@ -1,6 +1,7 @@
 #include "recording/progress.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -14,9 +15,14 @@ namespace {
 
 using base::Result;
 
-Result<std::map<std::int64_t, Progress>> read_processes(Database& database) {
-  auto statement = database.prepare("SELECT id, pid, rank FROM process WHERE end_ns IS NULL");
+constexpr model::TimeNs kLast = std::numeric_limits<model::TimeNs>::max();
+
+Result<std::map<std::int64_t, Progress>> read_processes(Database& database,
+                                                        std::optional<model::TimeNs> at) {
+  auto statement = database.prepare(
+      "SELECT id, pid, rank FROM process WHERE start_ns <= ?1 AND (end_ns IS NULL OR end_ns > ?1)");
   if (!statement) return base::fail(statement.error());
+  statement->bind(at.value_or(kLast));
   std::map<std::int64_t, Progress> processes;
   while (statement->step()) {
     Progress& progress = processes[statement->integer(0)];
@@ -62,11 +68,13 @@ void add_row(Statement& row, Progress& progress, Tally& tally) {
   }
 }
 
-Result<void> read_steps(Database& database, std::map<std::int64_t, Progress>& processes) {
-  auto statement =
-      database.prepare("SELECT process, first, count, start_ns, end_ns, samples, captured, " +
-                       cause_columns() + " FROM step ORDER BY rowid DESC LIMIT 4096");
+Result<void> read_steps(Database& database, std::optional<model::TimeNs> at,
+                        std::map<std::int64_t, Progress>& processes) {
+  auto statement = database.prepare(
+      "SELECT process, first, count, start_ns, end_ns, samples, captured, " + cause_columns() +
+      " FROM step WHERE end_ns <= ? ORDER BY rowid DESC LIMIT 4096");
   if (!statement) return base::fail(statement.error());
+  statement->bind(at.value_or(kLast));
   std::map<std::int64_t, Tally> tallies;
   while (statement->step()) {
     const auto found = processes.find(statement->integer(0));
@@ -88,14 +96,15 @@ Result<void> read_steps(Database& database, std::map<std::int64_t, Progress>& pr
 
 }  // namespace
 
-Result<std::vector<Progress>> read_progress(const std::string& path) {
+Result<std::vector<Progress>> read_progress(const std::string& path,
+                                            std::optional<model::TimeNs> at) {
   auto database = open_recording(path);
   if (!database) return base::fail(database.error());
   // One moment of a file that grows.
   if (!database->execute("BEGIN")) return base::fail(database->last_error("cannot read"));
-  auto processes = read_processes(*database);
+  auto processes = read_processes(*database, at);
   if (!processes) return base::fail(processes.error());
-  if (auto ok = read_steps(*database, *processes); !ok) return base::fail(ok.error());
+  if (auto ok = read_steps(*database, at, *processes); !ok) return base::fail(ok.error());
   std::vector<Progress> told;
   for (auto& [id, progress] : *processes) told.push_back(progress);
   return told;

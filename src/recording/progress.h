@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct Progress {
   model::CauseTimes causes{};     // of the latest that were watched; all zero where none was
 };
 
-// Of the processes that have not ended. Reads the latest rows alone, within one short transaction:
-// the writer is never held up. Errors: kNotFound, kPermission, kFormat, kUnsupported, kIo.
-[[nodiscard]] base::Result<std::vector<Progress>> read_progress(const std::string& path);
+// Of the processes that have not ended, or, with `at`, of those that ran then, as they stood at
+// that time (CLOCK_MONOTONIC of the recording). Reads the latest rows alone, within one short
+// transaction: the writer is never held up. Errors: kNotFound, kPermission, kFormat, kUnsupported,
+// kIo.
+[[nodiscard]] base::Result<std::vector<Progress>> read_progress(
+    const std::string& path, std::optional<model::TimeNs> at = std::nullopt);
 
 }  // namespace pyrometer::recording

@@ -92,5 +92,19 @@ TEST_F(ProgressOfRun, SaysNothingOfWhatIsNotKnown) {
   EXPECT_EQ(some->front().samples_per_second, 0);
 }
 
+TEST_F(ProgressOfRun, TellsHowFarItWasThen) {
+  add_process(1, 4242, 0, true);
+  add_steps(1, 100, 200, 32);
+  writer_->commit();
+  const auto now = read_progress(path_);
+  ASSERT_TRUE(now.has_value());
+  EXPECT_TRUE(now->empty()) << "it has ended";
+  const auto then = read_progress(path_, 5000 * kMs);
+  ASSERT_TRUE(then.has_value()) << then.error().to_string();
+  ASSERT_EQ(then->size(), 1U);
+  EXPECT_EQ(then->front().steps, 15) << "the steps that had ended by then";
+  EXPECT_EQ(then->front().step_ns, 200 * kMs);
+}
+
 }  // namespace
 }  // namespace pyrometer::recording

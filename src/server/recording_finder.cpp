@@ -99,6 +99,12 @@ std::vector<FoundRecording> find_in_folders(const std::vector<std::string>& fold
   return found;
 }
 
+std::vector<FoundRecording> find_file(const std::string& path) {
+  std::vector<FoundRecording> found;
+  if (auto one = look_at(path)) found.push_back(std::move(*one));
+  return found;
+}
+
 std::vector<FoundRecording> find_open(const std::string& root, std::size_t most) {
   std::vector<FoundRecording> found;
   sources::ProcReader files(root);
@@ -112,6 +118,12 @@ std::vector<FoundRecording> find_open(const std::string& root, std::size_t most)
     add_open_files(root + "/proc/" + pid, found);
   }
   keep_the_last(found, most);
+  return found;
+}
+
+std::vector<FoundRecording> find_open_of(const std::string& root, int pid) {
+  std::vector<FoundRecording> found;
+  add_open_files(root + "/proc/" + std::to_string(pid), found);
   return found;
 }
 

@@ -19,8 +19,14 @@ struct FoundRecording {
 [[nodiscard]] std::vector<FoundRecording> find_in_folders(const std::vector<std::string>& folders,
                                                           std::size_t most);
 
+// This one; none where it is no file.
+[[nodiscard]] std::vector<FoundRecording> find_file(const std::string& path);
+
 // Those that programs called pyrometer have open, as far as their open files can be seen: one's
 // own, or everybody's for root. `root` is put before /proc.
 [[nodiscard]] std::vector<FoundRecording> find_open(const std::string& root, std::size_t most);
+
+// Those that this process has open.
+[[nodiscard]] std::vector<FoundRecording> find_open_of(const std::string& root, int pid);
 
 }  // namespace pyrometer::server

@@ -49,6 +49,7 @@ struct RecordingWatch::State {
 
   void run();
   void look();
+  [[nodiscard]] std::vector<FoundRecording> find() const;
   [[nodiscard]] bool wait(std::int64_t nanoseconds);
   void publish();
 
@@ -81,15 +82,20 @@ bool RecordingWatch::State::wait(std::int64_t nanoseconds) {
   return !wake.wait_for(lock, std::chrono::nanoseconds(nanoseconds), [this] { return is_over; });
 }
 
+std::vector<FoundRecording> RecordingWatch::State::find() const {
+  if (!options.played.empty()) return find_file(options.played);
+  return options.folders.empty() ? find_open(options.root, kMostRecordings)
+                                 : find_in_folders(options.folders, kMostRecordings);
+}
+
 void RecordingWatch::State::look() {
-  const std::vector<FoundRecording> found = options.folders.empty()
-                                                ? find_open(options.root, kMostRecordings)
-                                                : find_in_folders(options.folders, kMostRecordings);
+  const std::vector<FoundRecording> found = find();
   const std::int64_t now = unix_ms_now();
+  const bool is_played = !options.played.empty();
   std::map<std::string, std::string> names;
   for (const auto& [path, entry] : known) names[entry.status.name] = path;
   for (const FoundRecording& one : found) {
-    if (now - one.changed_ms > kListedForMs && !one.is_open) continue;
+    if (now - one.changed_ms > kListedForMs && !one.is_open && !is_played) continue;
     const bool is_new = !known.contains(one.path);
     Entry& entry = known[one.path];
     if (is_new) {
@@ -103,11 +109,12 @@ void RecordingWatch::State::look() {
   for (auto& [path, entry] : known) {
     std::error_code none;
     const bool is_there = std::filesystem::exists(path, none);
-    entry.status.is_growing = is_there && now - entry.status.changed_ms <= kGrowsWithinMs;
+    entry.status.is_growing =
+        is_there && (is_played || now - entry.status.changed_ms <= kGrowsWithinMs);
     if (!is_there) entry.status.changed_ms = 0;
   }
-  std::erase_if(known, [now](const auto& item) {
-    return now - item.second.status.changed_ms > kListedForMs;
+  std::erase_if(known, [&](const auto& item) {
+    return !is_played && now - item.second.status.changed_ms > kListedForMs;
   });
   publish();
 }

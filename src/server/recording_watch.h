@@ -17,7 +17,8 @@ struct RecordingWatchOptions {
   // Where recordings lie; empty: those that a running `pyrometer run` has open, as far as one's
   // rights reach.
   std::vector<std::string> folders;
-  std::string root;  // put before /proc
+  std::string root;    // put before /proc
+  std::string played;  // not empty: this recording alone, as if it were being written
   cost::Settings cost;
   rules::Settings rules;
   std::chrono::nanoseconds period = std::chrono::seconds(30);

@@ -6,18 +6,15 @@
 #include "sources/procfs/host_source.h"
 #include "sources/procfs/process_source.h"
 #include "sources/procfs/rapl_source.h"
-#include "sources/replay/scripted_source.h"
 #include "sources/source.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::sources {
 
 std::vector<std::unique_ptr<Source>> make_gpu_sources(const SourceOptions& options) {
   std::vector<std::unique_ptr<Source>> sources;
-  if (options.demo != nullptr) {
-    sources.push_back(std::make_unique<replay::ScriptedSource>(
-        replay::ScriptedOptions{.script = *options.demo,
-                                .devices = options.gpus,
-                                .identify_always = options.identify_always}));
+  if (options.stand_in != nullptr) {
+    sources.push_back(options.stand_in->source(options));
     return sources;
   }
   sources.push_back(std::make_unique<nvml::NvmlSource>(

@@ -15,9 +15,7 @@
 
 namespace pyrometer::sources {
 
-namespace replay {
-struct Script;  // sources/replay/script.h
-}
+struct StandIn;  // sources/stand_in.h
 
 // Metrics that are read together, and how often.
 struct Group {
@@ -85,8 +83,8 @@ struct SourceOptions {
   bool may_block = true;  // calls that measure for some 20 ms may be made
   // Sampling "once" says what every device is each time, not only of those that are new.
   bool identify_always = false;
-  // Not null: this made-up fleet instead of the machine's GPUs. Shared since options are copied.
-  std::shared_ptr<const replay::Script> demo;
+  // Not null: this instead of the machine's GPUs. Shared since options are copied.
+  std::shared_ptr<const StandIn> stand_in;
 };
 
 // Subject::device begins here for GPUs of other makers than NVIDIA, so that numbers of different

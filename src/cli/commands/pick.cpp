@@ -170,7 +170,7 @@ OptionGroup PickCommand::wish_options() {
                            .set = set_true(no_lock_),
                            .tier = Tier::kAdvanced});
   group.options.push_back(root_option(root_));
-  for (Option& option : demo_options(demo_)) group.options.push_back(std::move(option));
+  for (Option& option : demo_options(stand_in_)) group.options.push_back(std::move(option));
   return group;
 }
 
@@ -408,7 +408,7 @@ ExitCode PickCommand::run(const Terminal& terminal) {
   std::optional<Round> round;
   {
     // All GPUs, whichever are asked for: a program's numbers count all of them.
-    readout::Collector collector({.root = root_, .demo = demo_});
+    readout::Collector collector({.root = root_, .stand_in = stand_in_});
     if (!gpus_.empty()) {
       const readout::Snapshot first = collector.look();
       if (!first.problem && !knows_gpus(first)) return ExitCode::kFailed;

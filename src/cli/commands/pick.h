@@ -12,7 +12,7 @@
 #include "readout/choice.h"
 #include "readout/collector.h"
 #include "readout/visible.h"
-#include "sources/replay/script.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::cli {
 
@@ -56,7 +56,7 @@ class PickCommand : public Command {
   readout::Wish wish_;
   std::string ids_ = "auto";
   std::string root_;
-  std::shared_ptr<const sources::replay::Script> demo_;
+  std::shared_ptr<const sources::StandIn> stand_in_;  // null: this machine's GPUs
   bool waits_ = false;
   std::optional<double> patience_s_;  // not set: for ever
   double sample_s_ = 1;

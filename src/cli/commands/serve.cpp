@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "cli/common_options.h"
+#include "cli/exit_code_of.h"
 #include "cli/message.h"
+#include "cli/recorded_ranks.h"
 #include "cli/values.h"
-#include "sources/replay/fleet.h"
 #include "sources/source.h"
 
 namespace pyrometer::cli {
@@ -98,7 +99,8 @@ OptionGroup ServeCommand::metric_options() {
        .set = set_amount(max_age_, kShortestAge, kLongestAge, "a number of seconds from 1 to 3600"),
        .tier = Tier::kAdvanced});
   group.options.push_back(root_option(root_));
-  for (Option& option : demo_options(demo_)) group.options.push_back(std::move(option));
+  for (Option& option : demo_options(stand_in_)) group.options.push_back(std::move(option));
+  for (Option& option : replay_options(replay_)) group.options.push_back(std::move(option));
   return group;
 }
 
@@ -131,7 +133,10 @@ std::vector<OptionGroup> ServeCommand::options() {
 
 std::string ServeCommand::conflict() const {
   if (certificate_.empty() != key_.empty()) return "--tls-cert and --tls-key need each other";
-  return {};
+  if (!replay_.file.empty() && !recordings_.empty()) {
+    return "--replay and --recordings exclude each other";
+  }
+  return replay_.conflict(stand_in_ != nullptr);
 }
 
 server::ServeOptions ServeCommand::serve_options(const Config& config,
@@ -148,6 +153,7 @@ server::ServeOptions ServeCommand::serve_options(const Config& config,
       .processes = !no_processes_, .dcgm = !no_dcgm_, .dcgm_hostname_label = hostname_label_};
   if (max_age_) options.site.max_age = seconds(*max_age_);
   options.recordings.folders = recordings_;
+  options.recordings.played = replay_.file;
   options.recordings.root = root_;
   options.recordings.rules = config.rules;
   options.recordings.cost = std::move(settings);
@@ -156,13 +162,16 @@ server::ServeOptions ServeCommand::serve_options(const Config& config,
 }
 
 ExitCode ServeCommand::serve(server::Server& server) const {
-  readout::LiveOptions live_options{.root = root_, .with_processes = !no_processes_};
-  if (demo_ != nullptr) {
-    live_options.host = demo_->host;
-    live_options.made_up = sources::replay::made_up_owners(*demo_);
+  readout::LiveOptions live_options{
+      .root = root_, .with_processes = !no_processes_, .rank_of = recorded_ranks(root_)};
+  if (stand_in_ != nullptr) {
+    live_options.host = stand_in_->host;
+    live_options.made_up = stand_in_->owners;
+    live_options.unix_ms = stand_in_->unix_ms;
   }
-  readout::Live live(sources::make_gpu_sources({.root = root_, .gpus = gpus_, .demo = demo_}),
-                     std::move(live_options));
+  readout::Live live(
+      sources::make_gpu_sources({.root = root_, .gpus = gpus_, .stand_in = stand_in_}),
+      std::move(live_options));
   const std::vector<std::string> urls = server.urls();
   const auto ready = [&urls] {
     // To stderr: this program has no results but what it serves.
@@ -193,6 +202,14 @@ ExitCode ServeCommand::run(const Terminal&) {
   if (!settings) {
     print_error(settings.error().to_string());
     return ExitCode::kUsage;
+  }
+  if (!replay_.file.empty()) {
+    auto replay = open_replay(replay_, false);
+    if (!replay) {
+      print_error(replay.error().to_string());
+      return exit_code_of(replay.error());
+    }
+    stand_in_ = replay->stand_in;
   }
   server::block_ending_signals();
   auto server = server::Server::open(serve_options(*config, std::move(*settings)));

@@ -10,7 +10,9 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/cost_choice.h"
+#include "cli/replay.h"
 #include "server/serve.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::cli {
 
@@ -36,7 +38,8 @@ class ServeCommand : public Command {
   bool insecure_ = false;
   std::vector<std::string> gpus_;
   std::string root_;
-  std::shared_ptr<const sources::replay::Script> demo_;
+  std::shared_ptr<const sources::StandIn> stand_in_;  // null: this machine's GPUs
+  ReplayChoice replay_;
   bool no_dcgm_ = false;
   bool no_processes_ = false;
   std::string hostname_label_ = "Hostname";

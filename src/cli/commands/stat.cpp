@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "cli/common_options.h"
+#include "cli/exit_code_of.h"
 #include "cli/field_list.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
+#include "cli/recorded_ranks.h"
 #include "cli/values.h"
 #include "cli/watch.h"
 #include "readout/json.h"
@@ -29,6 +31,7 @@ std::vector<Example> StatCommand::examples() const {
       {"pyrometer stat", "all GPUs and their processes"},
       {"pyrometer stat --watch 1", "again every second, until Ctrl-C"},
       {"pyrometer stat --demo --watch 1", "made-up GPUs, on a machine that has none"},
+      {"pyrometer stat --replay run.pyro", "the GPUs as a recording last saw them"},
       {"pyrometer stat -v", "with the reason for each value that is missing"},
       {"pyrometer stat --query index,utilization.gpu,memory.used --format csv,noheader,nounits",
        "as nvidia-smi --query-gpu"},
@@ -59,7 +62,8 @@ OptionGroup StatCommand::reading_options() {
                            .set = set_true(list_fields_)});
   group.options.push_back(arguments_option(arguments_));
   group.options.push_back(root_option(root_));
-  for (Option& option : demo_options(demo_)) group.options.push_back(std::move(option));
+  for (Option& option : demo_options(stand_in_)) group.options.push_back(std::move(option));
+  for (Option& option : replay_options(replay_)) group.options.push_back(std::move(option));
   return group;
 }
 
@@ -109,7 +113,7 @@ std::string StatCommand::conflict() const {
     return "--query excludes --json and --ndjson, which hold every field";
   }
   if (fields_.empty() && format_) return "--format needs --query";
-  return {};
+  return replay_.conflict(stand_in_ != nullptr);
 }
 
 StatCommand::Shape StatCommand::shape() const {
@@ -120,13 +124,15 @@ StatCommand::Shape StatCommand::shape() const {
 }
 
 readout::CollectorOptions StatCommand::collector_options() const {
-  readout::CollectorOptions options{.root = root_, .gpus = gpus_, .demo = demo_};
+  readout::CollectorOptions options{.root = root_, .gpus = gpus_, .stand_in = stand_in_};
   const Shape wanted = shape();
   const bool is_json = wanted == Shape::kJson || wanted == Shape::kNdjson;
   options.with_processes = is_json || wanted == Shape::kText;
   options.with_arguments = arguments_;
+  options.rank_of = recorded_ranks(root_);
   if (is_json) options.depth = readout::Depth::kFull;
   for (const readout::Field& field : fields_) {
+    if (field.form == readout::Form::kRanks) options.with_processes = true;
     options.depth = std::max(options.depth, readout::depth_for(field.metric));
   }
   return options;
@@ -230,6 +236,14 @@ ExitCode StatCommand::run(const Terminal& terminal) {
   if (list_fields_) {
     return write_output(
         field_reference(width_ > 0 ? width_ : terminal.width, terminal.unicode, terminal.color));
+  }
+  if (!replay_.file.empty()) {
+    auto replay = open_replay(replay_, !watch_seconds_);
+    if (!replay) {
+      print_error(replay.error().to_string());
+      return exit_code_of(replay.error());
+    }
+    stand_in_ = replay->stand_in;
   }
   readout::Collector collector(collector_options());
   return watch_seconds_ ? keep_showing(collector, terminal) : show_once(collector, terminal);

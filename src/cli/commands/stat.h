@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/replay.h"
 #include "readout/collector.h"
 #include "readout/csv.h"
-#include "sources/replay/script.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::cli {
 
@@ -44,7 +45,8 @@ class StatCommand : public Command {
   std::optional<readout::SmiStyle> format_;
   std::optional<double> watch_seconds_;
   std::string root_;
-  std::shared_ptr<const sources::replay::Script> demo_;  // shared with the source; null: real GPUs
+  std::shared_ptr<const sources::StandIn> stand_in_;  // null: this machine's GPUs
+  ReplayChoice replay_;
   bool json_ = false;
   bool ndjson_ = false;
   bool csv_ = false;

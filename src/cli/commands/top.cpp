@@ -7,13 +7,13 @@
 
 #include "cli/common_options.h"
 #include "cli/config_file.h"
+#include "cli/exit_code_of.h"
 #include "cli/install_paths.h"
 #include "cli/message.h"
 #include "cli/training_watch.h"
 #include "cli/values.h"
 #include "readout/host_watch.h"
 #include "readout/live.h"
-#include "sources/replay/fleet.h"
 #include "sources/source.h"
 #include "tui/loop.h"
 #include "tui/terminal.h"
@@ -44,6 +44,7 @@ std::vector<Example> TopCommand::examples() const {
       {"pyrometer top --interval 0.5", "twice a second"},
       {"pyrometer top -i 0,1 --args", "two GPUs, processes with their arguments"},
       {"pyrometer top --demo", "a made-up fleet, to look around"},
+      {"pyrometer top --replay run.pyro", "a recording, as it was while it was made"},
   };
 }
 
@@ -57,11 +58,16 @@ std::vector<OptionGroup> TopCommand::options() {
                                              "a number of seconds from 0.1 to 3600")});
   group.options.push_back(arguments_option(arguments_));
   group.options.push_back(root_option(root_));
-  for (Option& option : demo_options(demo_)) group.options.push_back(std::move(option));
+  for (Option& option : demo_options(stand_in_)) group.options.push_back(std::move(option));
+  for (Option& option : replay_options(replay_)) group.options.push_back(std::move(option));
   return {group};
 }
 
 ExitCode TopCommand::run(const Terminal& terminal) {
+  if (const std::string wrong = replay_.conflict(stand_in_ != nullptr); !wrong.empty()) {
+    print_error(wrong + ". See pyrometer top --help");
+    return ExitCode::kUsage;
+  }
   if (!terminal.stdin_is_terminal || !terminal.stdout_is_terminal) {
     return refuse("this is none");
   }
@@ -72,6 +78,18 @@ ExitCode TopCommand::run(const Terminal& terminal) {
   if (!config) {
     print_error(config.error().to_string());
     return ExitCode::kUsage;
+  }
+
+  std::optional<PlayedRecording> played;
+  if (!replay_.file.empty()) {
+    auto replay = open_replay(replay_, false);
+    if (!replay) {
+      print_error(replay.error().to_string());
+      return exit_code_of(replay.error());
+    }
+    stand_in_ = replay->stand_in;
+    played =
+        PlayedRecording{.file = replay->file, .now = [at = replay->played] { return at->load(); }};
   }
 
   auto screen = tui::Terminal::open({.color = terminal.color,
@@ -86,27 +104,28 @@ ExitCode TopCommand::run(const Terminal& terminal) {
                                     .with_arguments = arguments_,
                                     // Somebody waits for the driver to come.
                                     .poller = {.period_scale = seconds, .last_retry = 5s}};
-  if (demo_ != nullptr) {
-    live_options.host = demo_->host;
-    live_options.made_up = sources::replay::made_up_owners(*demo_);
+  if (stand_in_ != nullptr) {
+    live_options.host = stand_in_->host;
+    live_options.made_up = stand_in_->owners;
+    live_options.unix_ms = stand_in_->unix_ms;
   }
-  readout::Live live(
-      sources::make_gpu_sources({.root = root_, .gpus = gpus_, .may_block = true, .demo = demo_}),
-      std::move(live_options));
+  readout::Live live(sources::make_gpu_sources(
+                         {.root = root_, .gpus = gpus_, .may_block = true, .stand_in = stand_in_}),
+                     std::move(live_options));
   readout::HostWatch host(live, root_, std::max<std::chrono::nanoseconds>(interval, 1s));
-  TrainingWatch trainings(root_, config->rules);
+  TrainingWatch trainings(root_, config->rules, played);
   base::Result<void> started = live.start();
   // Processes that are made up are not in /proc.
-  if (demo_ == nullptr && started) started = host.start();
-  if (demo_ == nullptr && started) started = trainings.start();
+  if (stand_in_ == nullptr && started) started = host.start();
+  if ((stand_in_ == nullptr || played) && started) started = trainings.start();
   if (!started) {
     screen->reset();
     print_error(started.error().to_string());
     return ExitCode::kFailed;
   }
   tui::LoopOptions options{.interval = interval};
-  if (demo_ != nullptr) {
-    options.no_signals = "it is made up";
+  if (stand_in_ != nullptr) {
+    options.no_signals = stand_in_->no_signal;
   } else if (!root_.empty()) {
     options.no_signals = "it was found below --root";
   }

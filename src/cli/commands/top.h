@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "sources/replay/script.h"
+#include "cli/replay.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::cli {
 
@@ -23,7 +24,8 @@ class TopCommand : public Command {
   std::vector<std::string> gpus_;
   std::optional<double> interval_seconds_;
   std::string root_;
-  std::shared_ptr<const sources::replay::Script> demo_;
+  std::shared_ptr<const sources::StandIn> stand_in_;  // null: this machine's GPUs
+  ReplayChoice replay_;
   bool arguments_ = false;
 };
 

@@ -153,6 +153,16 @@ ProcessOwner ProcessOwners::look_up(int pid, bool with_arguments, std::string_vi
   return owner;
 }
 
+void add_rank(ProcessOwner& owner, int pid, const RankLookup& rank_of) {
+  const std::string* const recorder = owner.recording.text();
+  if (recorder == nullptr || !rank_of || owner.rank.number() != nullptr) return;
+  const auto number = to_number(std::string_view(*recorder).substr(recorder->rfind(' ') + 1));
+  if (!number) return;
+  const auto rank = rank_of(static_cast<int>(*number), pid);
+  owner.rank = rank ? Value::number(*rank)
+                    : Value::missing(Absence::kNotAvailable, "its recording tells no rank");
+}
+
 void ProcessOwners::find_pod(std::string_view device, ProcessOwner& owner) {
   if (owner.pod_uid.is_missing()) {
     owner.pod = owner.pod_namespace = owner.pod_container = owner.pod_uid;

@@ -35,6 +35,13 @@ struct ProcessOwner {
 // With dashes: "3f2a…-…", or the 32 digits of a pod that no server knows of.
 [[nodiscard]] std::string pod_uid_in(std::string_view cgroup_path);
 
+// The rank of a recorded process, as its recording tells it; nothing where it tells none.
+// `recorder`: process id of the recorder.
+using RankLookup = std::function<std::optional<std::int32_t>(int recorder, int pid)>;
+
+// Fills in the rank of an owner that is being recorded.
+void add_rank(ProcessOwner& owner, int pid, const RankLookup& rank_of);
+
 // Answers instead of /proc, for processes that no machine has; nothing for those it does not know.
 using OwnerLookup = std::function<std::optional<ProcessOwner>(int pid, bool with_arguments)>;
 

@@ -1,17 +1,21 @@
 #include "sources/replay/recorded_source.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <set>
 
+#include "sources/device_choice.h"
 #include "sources/procfs/proc_reader.h"
 
 namespace pyrometer::sources::replay {
 namespace {
 
 constexpr std::array kGroups = {Group{"fast", kFast}, Group{"slow", kSlow}, Group{"once", kOnce}};
-enum : std::size_t { kFastGroup, kSlowGroup, kOnceGroup };
+enum : std::size_t { kFastGroup };
+constexpr std::int64_t kGoneAfter = 10'000'000'000;  // twice the slow group's period
 
 std::optional<MetricId> metric_called(std::string_view name) {
   static const std::map<std::string_view, MetricId> kByName = [] {
@@ -79,6 +83,38 @@ std::optional<Subject> recorded_subject(std::string_view object) {
   return Subject{.scope = Scope::kDeviceProcess, .device = *device, .pid = *pid};
 }
 
+// A device's numbers are those of one moment: once it is lost, they say nothing of it.
+void RecordedSource::Device::forget_numbers() {
+  std::erase_if(readings, [](const auto& entry) {
+    const auto& [pid, metric] = entry.first;
+    const bool stays = metric == MetricId::kGpuIndex || metric == MetricId::kGpuLost ||
+                       metric == MetricId::kGpuAsleep || entry.second.value.text() != nullptr;
+    return pid >= 0 || !stays;
+  });
+  seen_ns.clear();
+}
+
+void RecordedSource::Device::take(Reading reading) {
+  newest_ns = reading.time_ns;
+  const bool is_out =
+      reading.metric == MetricId::kGpuLost || reading.metric == MetricId::kGpuAsleep;
+  if (is_out && reading.value.number() != nullptr && *reading.value.number() > 0) forget_numbers();
+  // The number of processes comes before the list of them.
+  if (reading.metric == MetricId::kGpuProcesses) listed_ns = reading.time_ns;
+  const std::int32_t pid = reading.subject.pid;
+  if (pid >= 0) seen_ns[pid] = reading.time_ns;
+  readings.insert_or_assign({pid, reading.metric}, std::move(reading));
+}
+
+// Those that the last list did not name. What a process is, is recorded once: it is kept or
+// dropped as a whole.
+void RecordedSource::Device::drop_ended_processes() {
+  std::erase_if(seen_ns, [this](const auto& entry) { return entry.second < listed_ns; });
+  std::erase_if(readings, [this](const auto& entry) {
+    return entry.first.first >= 0 && !seen_ns.contains(entry.first.first);
+  });
+}
+
 RecordedSource::RecordedSource(std::unique_ptr<RecordedRows> rows, RecordedOptions options)
     : rows_(std::move(rows)), options_(std::move(options)) {}
 
@@ -92,6 +128,8 @@ base::Result<bool> RecordedSource::fetch() {
     if (!more || !*more) return more;
     const auto subject = recorded_subject(row.object);
     const auto metric = metric_called(row.metric);
+    constexpr std::int64_t kLatest = 1'000'000'000'000'000'000;  // 31 years since the machine began
+    if (row.time_ns < 0 || row.time_ns > kLatest) continue;      // of a damaged file
     // A metric that this version does not know, or not of a device: no error.
     if (!subject || !metric || metric_info(*metric).scope != subject->scope) continue;
     next_ = Reading{*metric, *subject, row.time_ns, value_of(row)};
@@ -99,9 +137,24 @@ base::Result<bool> RecordedSource::fetch() {
   }
 }
 
+base::Result<void> RecordedSource::play(std::int64_t end) {
+  while (next_ && next_->time_ns <= end) {
+    last_ns_ = next_->time_ns;
+    devices_[next_->subject.device].take(std::move(*next_));
+    if (auto more = fetch(); !more) return base::fail(more.error());
+  }
+  // A list may be cut in two by the moment that is played.
+  constexpr std::int64_t kListTakes = 200'000'000;
+  for (auto& [number, device] : devices_) {
+    if (!next_ || end - device.listed_ns >= kListTakes) device.drop_ended_processes();
+  }
+  *options_.played = next_ ? end : last_ns_;
+  return {};
+}
+
 base::Result<void> RecordedSource::start() {
   if (auto begun = rows_->rewind(); !begun) return begun;
-  fixed_.clear();
+  devices_.clear();
   auto more = fetch();
   if (!more) return base::fail(more.error());
   if (!*more) {
@@ -109,42 +162,59 @@ base::Result<void> RecordedSource::start() {
         {.kind = base::ErrorKind::kEmpty, .message = "the recording holds no readings of a GPU"});
   }
   first_ns_ = next_->time_ns;
+  begun_at_ =
+      options_.from_ns ? first_ns_ + *options_.from_ns : std::numeric_limits<std::int64_t>::max();
   begun_ns_ = options_.clock();
+  if (auto played = play(begun_at_); !played) return played;
+  if (options_.from_ns && *options_.from_ns > kFirstRound && !next_) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    return base::fail({.kind = base::ErrorKind::kUsage,
+                       .message = "the recording's readings of GPUs end after " +
+                                  std::to_string((last_ns_ - first_ns_) / kSecond) + " s"});
+  }
   return {};
 }
 
-base::Result<void> RecordedSource::play(Batch& batch, std::int64_t now_ns) {
-  const double elapsed = static_cast<double>(now_ns - begun_ns_) * options_.speed;
-  // Of what changed several times since the last look, the last counts.
-  std::map<Key, Reading> latest;
-  while (next_ && static_cast<double>(next_->time_ns - first_ns_) <= elapsed) {
-    const Key key{next_->metric, {next_->subject.device, next_->subject.pid}};
-    next_->time_ns = now_ns;
-    if (next_->value.number() == nullptr)
-      fixed_.insert_or_assign(key, *next_);
-    else
-      fixed_.erase(key);
-    latest.insert_or_assign(key, std::move(*next_));
-    if (auto more = fetch(); !more) return base::fail(more.error());
+bool RecordedSource::is_wanted(const Device& device) const {
+  const auto text = [&device](MetricId metric) {
+    const auto found = device.readings.find({-1, metric});
+    const std::string* const it =
+        found == device.readings.end() ? nullptr : found->second.value.text();
+    return it == nullptr ? std::string() : *it;
+  };
+  DeviceName name{.uuid = text(MetricId::kGpuUuid),
+                  .pci_id = text(MetricId::kGpuPciId),
+                  .is_mig = !text(MetricId::kGpuParentUuid).empty()};
+  const auto index = device.readings.find({-1, MetricId::kGpuIndex});
+  if (index != device.readings.end() && index->second.value.number() != nullptr) {
+    name.index = static_cast<std::int64_t>(*index->second.value.number());
   }
-  for (auto& [key, reading] : latest) batch.readings.push_back(std::move(reading));
-  return {};
+  return is_chosen(options_.devices, name);
 }
 
 base::Result<void> RecordedSource::sample(std::size_t group, Batch& batch) {
+  if (group != kFastGroup) return {};
   const std::int64_t now = options_.clock();
-  if (!next_) {
-    if (!options_.repeat) {
-      return base::fail({.kind = base::ErrorKind::kEmpty, .message = "the recording has ended"});
+  if (options_.from_ns) {
+    if (!next_) {
+      if (!options_.repeat) {
+        return base::fail({.kind = base::ErrorKind::kEmpty, .message = "the recording has ended"});
+      }
+      if (auto begun = start(); !begun) return begun;
     }
-    if (auto begun = start(); !begun) return begun;
+    const double elapsed = static_cast<double>(now - begun_ns_) * options_.speed;
+    constexpr double kLongest = 1e18;  // 31 years
+    const auto end = begun_at_ + static_cast<std::int64_t>(std::min(elapsed, kLongest));
+    if (auto played = play(end); !played) return played;
   }
-  if (group == kOnceGroup && options_.identify_always) {
-    for (const auto& [key, reading] : fixed_) {
+  const std::int64_t moment = *options_.played;
+  for (const auto& [number, device] : devices_) {
+    if (moment - device.newest_ns > kGoneAfter || !is_wanted(device)) continue;
+    for (const auto& [key, reading] : device.readings) {
       batch.put(reading.metric, reading.subject, now, reading.value);
     }
   }
-  return play(batch, now);
+  return {};
 }
 
 }  // namespace pyrometer::sources::replay

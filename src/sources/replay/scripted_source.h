@@ -9,6 +9,7 @@
 #include "sources/polled_energy.h"
 #include "sources/replay/fleet.h"
 #include "sources/source.h"
+#include "sources/stand_in.h"
 
 namespace pyrometer::sources::replay {
 
@@ -57,5 +58,8 @@ class ScriptedSource final : public Source {
   std::vector<Gpu> gpus_;
   std::vector<std::string> known_;  // UUIDs by device number
 };
+
+// The fleet of a script in place of this machine's GPUs.
+[[nodiscard]] StandIn stand_in(Script script);
 
 }  // namespace pyrometer::sources::replay
