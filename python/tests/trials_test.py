@@ -36,6 +36,11 @@ finally:
         self.assertGreater(steps[-1].end - steps[0].end, 1.5e9)
         self.assertLess(time.monotonic() - start, 60)
 
+    def test_stops_after_seconds_and_steps(self):
+        run = self.run_with(self.LONG, env={"PYROMETER_STOP_AFTER": "seconds=0.001,steps=30"})
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertEqual(len(run.records.of("step")), 30)
+
     def test_stops_a_training_in_another_thread(self):
         program = TRAINING + """
 import threading

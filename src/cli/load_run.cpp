@@ -9,6 +9,7 @@
 #include "cli/message.h"
 #include "cli/progress_line.h"
 #include "cost/efficiency.h"
+#include "cost/energy.h"
 #include "importers/importer.h"
 
 namespace pyrometer::cli {
@@ -38,6 +39,12 @@ base::Result<verify::RunSummary> load_run(const std::string& path, const LoadOpt
       cost::efficiency_of(*timeline, job, diagnosis, options.cost.assumptions);
   run.mfu = efficiency.mfu;
   run.why_no_mfu = efficiency.mfu_missing;
+  const cost::JobEnergy energy = cost::energy_of(*timeline, job, options.cost.assumptions);
+  run.joules_per_step = energy.step_j;
+  if (!energy.step_j) {
+    run.why_no_energy = energy.gpu_missing.empty() ? "too few readings of energy within the steps"
+                                                   : energy.gpu_missing;
+  }
   return run;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/commands/stat.h"
 #include "cli/commands/top.h"
 #include "cli/commands/try.h"
+#include "cli/commands/tune.h"
 
 namespace pyrometer::cli {
 
@@ -20,6 +21,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<AnalyzeCommand>());
   commands.push_back(std::make_unique<TryCommand>());
+  commands.push_back(std::make_unique<TuneCommand>());
   commands.push_back(std::make_unique<CompareCommand>());
   commands.push_back(std::make_unique<GateCommand>());
   commands.push_back(std::make_unique<TopCommand>());

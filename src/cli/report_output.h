@@ -1,4 +1,4 @@
-// What compare, gate and try share: the formats they write and the price they count with.
+// What compare, gate, try and tune share: the formats they write and the price they count with.
 #pragma once
 
 #include <functional>

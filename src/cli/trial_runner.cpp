@@ -127,9 +127,10 @@ milliseconds TrialRunner::expected(const monitor::TrialOptions& trial) const {
   return besides_ ? *besides_ + steps_time(trial) : milliseconds{0};
 }
 
-base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) {
+base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial,
+                                            const TrialCommand& command) {
   const std::string base = settings_.scratch + "/" + std::to_string(++number_);
-  TrialRequest request{.command = settings_.command,
+  TrialRequest request{.command = command.words,
                        .folder = settings_.folder,
                        .recording = base + ".pyro",
                        .log = base + ".log",
@@ -138,6 +139,8 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) 
   monitor::TrialOptions rest = trial;
   rest.with.clear();
   request.environment = monitor::trial_environment(rest);
+  request.environment.insert(request.environment.end(), command.environment.begin(),
+                             command.environment.end());
   for (const model::Override& one : trial.with) {
     request.run_options.emplace_back("--with");
     request.run_options.push_back(one.id + "=" + one.value);
@@ -147,7 +150,10 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial) 
   if (outcome->how == TrialEnd::kEnded) {
     besides_ = std::max(besides_.value_or(milliseconds{0}), outcome->took - steps_time(trial));
   }
-  TrialReading out{.how = outcome->how, .recording = request.recording};
+  TrialReading out{.how = outcome->how,
+                   .out_of_memory = outcome->out_of_memory,
+                   .took = outcome->took,
+                   .recording = request.recording};
   base::Result<recording::TrialRecord> record = recording::read_trial(request.recording);
   if (record) out.record = std::move(*record);
   out.failure = failure_of(*outcome, trial, out.record);

@@ -16,12 +16,20 @@ namespace pyrometer::cli {
 
 struct TrialReading {
   TrialEnd how = TrialEnd::kEnded;
-  std::string failure;    // why it is of no use, in words; empty: it is
+  std::string failure;         // why it is of no use, in words; empty: it is
+  bool out_of_memory = false;  // which is why it failed
+  std::chrono::milliseconds took{0};
   std::string recording;  // file
   recording::TrialRecord record;
   std::vector<verify::TimedStep> steps;               // of the leading process
   std::vector<std::vector<verify::TimedStep>> ranks;  // of each rank of the job, that one too
   std::vector<double> losses;                         // step by step, mean of the ranks
+};
+
+// What is run, where it is not the command of the settings as it is.
+struct TrialCommand {
+  std::vector<std::string> words;
+  std::vector<std::string> environment;  // NAME=value
 };
 
 class TrialRunner {
@@ -37,7 +45,11 @@ class TrialRunner {
 
   // Errors: the program cannot be started, or a recording cannot be read. That the command fails,
   // hangs or refuses an override is no error.
-  [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial);
+  [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial) {
+    return run(trial, {settings_.command, {}});
+  }
+  [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial,
+                                               const TrialCommand& command);
   // How long such a trial takes: its steps, and what the longest one took besides; 0: there was
   // none yet.
   [[nodiscard]] std::chrono::milliseconds expected(const monitor::TrialOptions& trial) const;

@@ -25,11 +25,12 @@ std::vector<std::string> trial_environment(const TrialOptions& trial) {
     set.push_back("PYROMETER_ALTERNATE=" + list_of(trial.alternate));
     set.push_back("PYROMETER_ALTERNATE_BLOCK=" + std::to_string(trial.block_steps));
   }
+  std::string limits;
+  if (trial.stop_after_seconds > 0) limits = fmt::format("seconds={}", trial.stop_after_seconds);
   if (trial.stop_after_steps > 0) {
-    set.push_back("PYROMETER_STOP_AFTER=steps=" + std::to_string(trial.stop_after_steps));
-  } else if (trial.stop_after_seconds > 0) {
-    set.push_back(fmt::format("PYROMETER_STOP_AFTER=seconds={}", trial.stop_after_seconds));
+    limits += fmt::format("{}steps={}", limits.empty() ? "" : ",", trial.stop_after_steps);
   }
+  if (!limits.empty()) set.push_back("PYROMETER_STOP_AFTER=" + limits);
   if (trial.seed) set.push_back("PYROMETER_SEED=" + std::to_string(*trial.seed));
   if (trial.losses > 0) set.push_back("PYROMETER_LOSS=" + std::to_string(trial.losses));
   return set;

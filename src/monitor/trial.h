@@ -15,7 +15,8 @@ struct TrialOptions {
   std::vector<model::Override> alternate;  // switchable ones, put on and off in turns
   int block_steps = 0;                     // of a turn: A B B A, where A is without them
   // The program is ended at the end of a step, with exit code 0: after so many steps or so many
-  // seconds from the first step's end. 0: it runs as long as it likes.
+  // seconds from the first step's end, with both once both are over. 0: it runs as long as it
+  // likes.
   std::int64_t stop_after_steps = 0;
   double stop_after_seconds = 0;
   std::optional<std::uint32_t> seed;  // of Python's, NumPy's and torch's generators

@@ -25,6 +25,8 @@ TEST(TrialEnvironment, SaysWhatIsAsked) {
   trial = {};
   trial.stop_after_seconds = 2.5;
   EXPECT_THAT(trial_environment(trial), ElementsAre("PYROMETER_STOP_AFTER=seconds=2.5"));
+  trial.stop_after_steps = 12;
+  EXPECT_THAT(trial_environment(trial), ElementsAre("PYROMETER_STOP_AFTER=seconds=2.5,steps=12"));
 }
 
 TEST(OverrideLog, TellsOnceAndKeepsTheLastWord) {

@@ -13,6 +13,11 @@ void write_section(Page& page, const Section& section) {
   page.heading(section.title);
   if (!section.note.empty()) page.paragraph(kIndent, kIndent, {{section.note, Ink::kFaint}});
   if (!section.table.rows.empty()) page.table(kIndent, section.table);
+  if (!section.plot.empty()) page.blank();
+  for (const std::string& line : section.plot) {
+    page.line({{std::string(kIndent, ' ') + line}});
+  }
+  if (!section.plot.empty() && !section.lines.empty()) page.blank();
   for (const std::string& line : section.lines) page.paragraph(kIndent, kIndent + 2, {{line}});
 }
 

@@ -107,6 +107,11 @@ std::string markdown_section(const Section& section) {
   std::string out = "\n";
   if (!section.note.empty()) out += markdown_text(section.note) + "\n\n";
   if (!section.table.rows.empty()) out += markdown_table(section.table) + "\n";
+  if (!section.plot.empty()) {
+    out += "```\n";
+    for (const std::string& line : section.plot) out += line + "\n";
+    out += "```\n\n";
+  }
   for (const std::string& line : section.lines) out += markdown_text(line) + "\n\n";
   return out;
 }

@@ -14,8 +14,9 @@ struct Section {
   std::string note;                // a sentence under the title; may be empty
   Table table;                     // may be without rows
   std::vector<std::string> lines;  // under the table: a sentence or a curve each
+  std::vector<std::string> plot;   // lines that stand as they are, under each other
 
-  [[nodiscard]] bool empty() const { return table.rows.empty() && lines.empty(); }
+  [[nodiscard]] bool empty() const { return table.rows.empty() && lines.empty() && plot.empty(); }
 };
 
 struct SectionStyle {

@@ -7,6 +7,7 @@
 #include "cost/price.h"
 #include "output/change_words.h"
 #include "output/section_tools.h"
+#include "output/shell_words.h"
 #include "output/summary.h"
 
 namespace pyrometer::output {
@@ -34,26 +35,12 @@ std::string_view verdict_id(FixVerdict verdict) {
   return "";
 }
 
-// A word as a shell reads it back.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string command_line(const TryResult& result) {
   std::string out = "pyrometer run";
   for (const model::Override& one : result.best) {
     out += " --with " + shell_word(one.id + "=" + one.value);
   }
-  out += " --";
-  for (const std::string& word : result.command) out += " " + shell_word(word);
-  return out;
+  return out + " -- " + shell_line(result.command);
 }
 
 std::string edits(const TryResult& result) {

@@ -59,11 +59,14 @@ Result<void> read_steps(Database& database, TrialProcess& out) {
 
 Result<void> read_losses(Database& database, TrialProcess& out) {
   auto statement = database.prepare(
-      "SELECT c.value FROM counter c JOIN name n ON n.id = c.name "
+      "SELECT c.value, c.time_ns FROM counter c JOIN name n ON n.id = c.name "
       "WHERE n.text = 'loss' AND c.process = ? ORDER BY c.time_ns");
   if (!statement) return base::fail(statement.error());
   statement->bind(out.id);
-  while (statement->step()) out.losses.push_back(statement->real(0));
+  while (statement->step()) {
+    out.losses.push_back(statement->real(0));
+    out.loss_times.push_back(statement->integer(1));
+  }
   if (statement->failed()) return base::fail(database.last_error("cannot read the losses"));
   auto memory = database.prepare(
       "SELECT max(c.value) FROM counter c JOIN name n ON n.id = c.name "

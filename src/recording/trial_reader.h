@@ -24,10 +24,11 @@ struct TrialProcess {
   std::int32_t rank = -1;        // −1: not known
   std::int32_t world_size = -1;  // the same
 
-  std::vector<TrialStep> steps;  // by time
-  std::vector<double> losses;    // of the first steps, those that were finite
-  std::string loss_not_finite;   // "step 12": the first whose loss was no finite number; "": none
-  bool program_seeds = false;    // the program seeded torch after us
+  std::vector<TrialStep> steps;           // by time
+  std::vector<double> losses;             // of the first steps, those that were finite
+  std::vector<model::TimeNs> loss_times;  // ends of the steps that they are of
+  std::string loss_not_finite;  // "step 12": the first whose loss was no finite number; "": none
+  bool program_seeds = false;   // the program seeded torch after us
   // By id, of the process: "applied: …", "waiting: …", "cannot: because …".
   std::map<std::string, std::string> overrides;
   double peak_memory = -1;  // bytes allocated on a device; -1: not known

@@ -57,7 +57,9 @@ struct RunSummary {
   std::optional<double> mfu;                    // 0–1
   std::string why_no_mfu;
   std::optional<double> usd_per_gpu_hour;
-  std::string why_no_price;  // where one was asked for
+  std::string why_no_price;               // where one was asked for
+  std::optional<double> joules_per_step;  // of all GPUs of the job
+  std::string why_no_energy;
   // Of the job first, then of each rank: a fact stands in one or the other.
   std::vector<model::FactSet> facts;
 };

@@ -25,14 +25,15 @@ class Request:
         self.alternate = parse_list(environment.get("PYROMETER_ALTERNATE", ""))
         self.block = number(environment.get("PYROMETER_ALTERNATE_BLOCK", ""), 1) or 1
         self.stop_steps = self.stop_seconds = None
-        kind, _, value = environment.get("PYROMETER_STOP_AFTER", "").partition("=")
-        if kind == "steps":
-            self.stop_steps = number(value, 1)
-        elif kind == "seconds":
-            try:
-                self.stop_seconds = max(float(value), 0.0)
-            except ValueError:
-                pass
+        for limit in environment.get("PYROMETER_STOP_AFTER", "").split(","):
+            kind, _, value = limit.partition("=")
+            if kind == "steps":
+                self.stop_steps = number(value, 1)
+            elif kind == "seconds":
+                try:
+                    self.stop_seconds = max(float(value), 0.0)
+                except ValueError:
+                    pass
         self.seed = number(environment.get("PYROMETER_SEED", ""), 0)
         self.losses = number(environment.get("PYROMETER_LOSS", ""), 1)
         # Whether each step is recorded on its own.

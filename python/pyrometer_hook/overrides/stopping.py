@@ -18,9 +18,10 @@ _FILE = "stop-after"
 
 
 class Stop:
-    def __init__(self, last, seconds):
+    def __init__(self, last, seconds, fewest=0):
         self.last = last  # steps, None: not known yet
         self.seconds = seconds
+        self.fewest = fewest  # steps, also when the seconds are over
         self.first_end = 0  # ns
         self.attempts = 0
         self.shared = None
@@ -53,7 +54,7 @@ class Stop:
             with open(self.shared) as file:
                 text = file.read()
             return int(text) if text.isdigit() else None  # else: being written
-        if end - self.first_end < self.seconds * _SECOND:
+        if count < self.fewest or end - self.first_end < self.seconds * _SECOND:
             return None
         if not self.shared:
             return count
@@ -93,8 +94,8 @@ def _ranks():
 
 
 def make(request):
+    if request.stop_seconds is not None:
+        return Stop(None, request.stop_seconds, request.stop_steps or 0)
     if request.stop_steps is not None:
         return Stop(request.stop_steps, 0)
-    if request.stop_seconds is not None:
-        return Stop(None, request.stop_seconds)
     return None

@@ -8,9 +8,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "cli/become.h"
@@ -18,14 +15,13 @@
 #include "cli/install_paths.h"
 #include "cli/message.h"
 #include "cli/override_option.h"
+#include "cli/recording_name.h"
 #include "cli/values.h"
 #include "monitor/session.h"
 #include "ring/layout.h"
 
 namespace pyrometer::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kCannotRun = 126;
 constexpr int kNotFound = 127;
@@ -44,45 +40,6 @@ Setter set_percent(double& target) {
     target = percent;
     return {};
   };
-}
-
-std::string safe_name(std::string_view program) {
-  std::string name;
-  for (const char c : program) {
-    const bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-    name += plain ? c : '_';
-  }
-  return name.empty() ? "run" : name;
-}
-
-// What tells one run of an interpreter from another is the script, not "python".
-std::string run_name(const std::vector<std::string>& command) {
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const fs::path path(command[i]);
-    if (path.extension() == ".py") return safe_name(path.stem().string());
-    if (command[i] == "-m" && i + 1 < command.size()) return safe_name(command[i + 1]);
-  }
-  return safe_name(fs::path(command.front()).filename().string());
-}
-
-bool writable_folder(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
-
-// A new file in the current folder; where that cannot be written, in the one for temporary files.
-std::string default_output(const std::vector<std::string>& command) {
-  std::error_code none;
-  fs::path folder = fs::current_path(none);
-  if (!writable_folder(folder)) folder = fs::temp_directory_path(none);
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  char stamp[32];
-  (void)std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-  const std::string base = run_name(command) + "-" + stamp;
-  for (int i = 1;; ++i) {
-    const fs::path file = folder / (base + (i == 1 ? "" : "-" + std::to_string(i)) + ".pyro");
-    if (!fs::exists(file, none)) return file.string();
-  }
 }
 
 void write_stderr(const std::string& text) {
@@ -169,7 +126,7 @@ std::vector<OptionGroup> RunCommand::options() {
 monitor::MonitorOptions RunCommand::monitor_options(const Terminal& terminal) const {
   monitor::MonitorOptions options;
   options.command = command_;
-  options.output = output_.empty() ? default_output(command_) : output_;
+  options.output = output_.empty() ? new_recording_name(command_) : output_;
   if (!no_gpu_) options.library = installed_file("libpyrometer_inject.so");
   if (!no_hook_) options.hook_folder = installed_file("hook/site");
   options.record_arguments = record_arguments_;

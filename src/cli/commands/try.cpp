@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 
 #include "cli/exit_code_of.h"
+#include "cli/folder_copy.h"
 #include "cli/message.h"
 #include "cli/override_option.h"
 #include "cli/scratch_folder.h"
@@ -18,43 +17,10 @@
 namespace pyrometer::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-// The present folder to `to`, without `scratch`, which may lie below it. What is copied can be
-// written by its owner, so that it can be filled and removed again. Says what went wrong; stops
-// when asked to.
-std::string copy_folder(const fs::path& to, const fs::path& scratch) {
-  std::error_code error;
-  const fs::path from = fs::current_path(error);
-  if (error) return "cannot copy the present folder: " + error.message();
-  fs::create_directory(to, error);
-  fs::path at = from;
-  for (auto entry = fs::recursive_directory_iterator(from, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (monitor::Interrupts::signal() != 0) return "interrupted while copying " + from.string();
-    std::error_code none;
-    at = entry->path();
-    if (fs::equivalent(entry->path(), scratch, none)) {
-      entry.disable_recursion_pending();
-      continue;
-    }
-    const fs::path target = to / entry->path().lexically_relative(from);
-    if (entry->is_symlink(none)) {
-      fs::copy_symlink(entry->path(), target, error);
-    } else if (entry->is_directory(none)) {
-      fs::create_directory(target, entry->path(), error);
-      fs::permissions(target, fs::perms::owner_all, fs::perm_options::add, none);
-    } else if (entry->is_regular_file(none)) {  // sockets and pipes are not for copying
-      fs::copy_file(entry->path(), target, error);
-    }
-    if (error) break;
-  }
-  return error ? "cannot copy " + at.string() + ": " + error.message() : "";
-}
 
 }  // namespace
 
@@ -154,7 +120,7 @@ ExitCode TryCommand::run(const Terminal& terminal) {
   std::string folder;
   if (copy_) {
     folder = scratch->path() + "/work";
-    if (const std::string failed = copy_folder(folder, scratch->path()); !failed.empty()) {
+    if (const std::string failed = copy_present_folder(folder, scratch->path()); !failed.empty()) {
       print_error(failed);
       return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : ExitCode::kFailed;
     }

@@ -31,7 +31,7 @@ inline constexpr std::array<ExitCodeInfo, 8> kExitCodes = {{
     {ExitCode::kNoneFits, "no GPU fits", "pick: GPUs can be read, but fewer than asked for are idle or have enough room"},
     {ExitCode::kGateFailed, "a limit is exceeded", "gate: at least one limit is not kept, and none could not be judged"},
     {ExitCode::kInconclusive, "not decided", "gate: a limit lies within the interval of what was measured; more runs or longer ones may decide it"},
-    {ExitCode::kInterrupted, "interrupted", "gate -- COMMAND and try: stopped by Ctrl-C or a signal; what was known so far has been printed"},
+    {ExitCode::kInterrupted, "interrupted", "gate -- COMMAND, try and tune: stopped by Ctrl-C or a signal; what was known so far has been printed"},
 }};
 
 }  // namespace pyrometer::cli

@@ -1,0 +1,314 @@
+#include "cli/commands/tune.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/exit_code_of.h"
+#include "cli/folder_copy.h"
+#include "cli/message.h"
+#include "cli/recording_name.h"
+#include "cli/scratch_folder.h"
+#include "cli/tune_session.h"
+#include "cli/values.h"
+#include "monitor/interrupts.h"
+#include "output/tune_report.h"
+#include "recording/tune_file.h"
+
+namespace pyrometer::cli {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+// Of the budget; the rest is for comparing the best with the first configuration.
+constexpr double kSearchShare = 0.6;
+
+// So long that each of a small space gets its turn within the search's time, if starting takes
+// little.
+double trial_length(double budget_s, const tune::Space& space) {
+  constexpr double kFewest = 8;
+  constexpr double kRoom = 1.3;
+  constexpr double kShortest = 2;
+  constexpr double kLongest = 20;
+  const double trials = std::clamp(static_cast<double>(space.size()), kFewest,
+                                   static_cast<double>(tune::kExhaustive));
+  return std::clamp(kSearchShare * budget_s / (kRoom * trials), kShortest, kLongest);
+}
+
+Setter set_number(std::optional<double>& target) {
+  constexpr double kMost = 1e12;
+  return set_amount(target, -kMost, kMost, "a number");
+}
+
+// A new file without a trial that worked is nothing to go on with.
+void drop_if_empty(const recording::TuneFile& file) {
+  for (const recording::TuneRow& row : file.rows()) {
+    if (row.outcome == "measured") return;
+  }
+  std::error_code ignored;
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(file.path() + ending, ignored);
+  }
+}
+
+std::string present_folder() {
+  std::error_code error;
+  return std::filesystem::current_path(error).string();
+}
+
+}  // namespace
+
+std::string_view TuneCommand::purpose() const {
+  return "search settings of a training, by trials of a few seconds";
+}
+
+std::vector<Example> TuneCommand::examples() const {
+  const std::string common = "-- python train.py --batch-size {batch} --workers {workers}";
+  return {
+      {"pyrometer tune --space 'batch=64,128,256; workers=2..8' " + common,
+       "values take the place of {batch} and {workers}"},
+      {"pyrometer tune --space 'loader.workers=0..8; env:OMP_NUM_THREADS=1,2,4' -- python train.py",
+       "an override, with no edit, and a variable of the environment"},
+      {"pyrometer tune --space 'batch=8..512 log' --objective samples_per_usd --price 2.5 -- "
+       "python train.py --batch-size {batch}",
+       "for money; a range that doubles"},
+      {"pyrometer tune --space 'lr=1e-4..1e-1 log' --target-loss 0.5 --trial-time 60s --budget 1h "
+       "-- python train.py --lr {lr}",
+       "the time until the loss is 0.5"},
+      {"pyrometer tune --resume train-tune-20261201-101500.pyro", "go on after Ctrl-C"},
+  };
+}
+
+OptionGroup TuneCommand::search_options() {
+  constexpr int kMostTrials = 10000;
+  constexpr int kMostSeed = 1000000000;
+  OptionGroup group{.title = "Search", .options = {}};
+  group.options.push_back({.value = "COMMAND",
+                           .help = "what to run, with its arguments and a {name} where a value "
+                                   "goes ({{ for a brace); put -- before it",
+                           .set = append_text(words_.command),
+                           .repeats = true});
+  group.options.push_back(
+      {.long_name = "space",
+       .value = "SPACE",
+       .help = "what to search: 'name=values; name=values'. Values are a list (32,64) of words, "
+               "numbers and ranges (2..16, 0..1:0.25, 8..512 log). A name is that of a {name}, of "
+               "an override, or env:NAME. See docs/reference/tune.md",
+       .set = set_text(words_.space)});
+  std::vector<std::string> objectives;
+  for (const tune::ObjectiveInfo& info : tune::objective_table()) objectives.emplace_back(info.id);
+  group.options.push_back({.long_name = "objective",
+                           .value = "NAME",
+                           .help = "what shall be best (samples_per_second)",
+                           .set = set_text(words_.objective),
+                           .completes = Completes::kWords,
+                           .words = objectives});
+  group.options.push_back({.long_name = "target-loss",
+                           .value = "LOSS",
+                           .help = "search for the least time until the loss is so low",
+                           .set = set_number(words_.target_loss)});
+  group.options.push_back({.long_name = "samples-per-step",
+                           .value = "COUNT",
+                           .help = "samples of a step of the whole job, where the hook does not "
+                                   "see them: a number, {batch}, {batch}*{accumulation}*8",
+                           .set = set_text(words_.samples)});
+  group.options.push_back({.long_name = "first",
+                           .value = "VALUES",
+                           .help = "what to compare with, as 'batch=64; workers=4'; else the first "
+                                   "value of each list",
+                           .set = set_text(words_.first)});
+  group.options.push_back({.long_name = "budget",
+                           .value = "TIME",
+                           .help = "time for all of it (10m): 90s, 10m, 1h",
+                           .set = set_duration(budget_s_)});
+  group.options.push_back({.long_name = "trials",
+                           .value = "N",
+                           .help = "try at most N configurations",
+                           .set = set_whole(words_.trials, 2, kMostTrials)});
+  group.options.push_back({.long_name = "save",
+                           .value = "FILE",
+                           .help = "keep the results in FILE, a new .pyro file; without it, in one "
+                                   "named after the program",
+                           .set = set_text(save_),
+                           .completes = Completes::kFiles});
+  group.options.push_back({.long_name = "resume",
+                           .value = "FILE",
+                           .help = "go on with the search whose results are in FILE",
+                           .set = set_text(resume_),
+                           .completes = Completes::kFiles});
+  group.options.push_back({.long_name = "seed",
+                           .value = "N",
+                           .help = "another order of trials (1)",
+                           .set = set_whole(words_.seed, 0, kMostSeed),
+                           .tier = Tier::kAdvanced});
+  group.options.push_back({.long_name = "memory-grows-with",
+                           .value = "NAME",
+                           .help = "larger values of this dimension need more memory, so none is "
+                                   "tried above one that ran out of it; none: no such dimension. "
+                                   "Without it, those that are named so, like batch",
+                           .set = append_text(words_.memory),
+                           .tier = Tier::kAdvanced,
+                           .repeats = true});
+  return group;
+}
+
+OptionGroup TuneCommand::trial_options() {
+  OptionGroup group{.title = "Trials", .options = {}};
+  group.options.push_back({.long_name = "copy",
+                           .help = "run the trials in a copy of the present folder, so that what "
+                                   "they write is not left there",
+                           .set = set_true(copy_)});
+  group.options.push_back({.long_name = "trial-time",
+                           .value = "TIME",
+                           .help = "longest length of a trial from its first step on; without it, "
+                                   "by the budget",
+                           .set = set_duration(words_.seconds)});
+  group.options.push_back({.long_name = "patience",
+                           .value = "TIME",
+                           .help = "a trial that makes no step for so long is ended as hung",
+                           .set = set_duration(patience_s_),
+                           .tier = Tier::kAdvanced});
+  group.options.push_back({.long_name = "keep",
+                           .help = "keep the folder with recordings and output of the trials",
+                           .set = set_true(keep_),
+                           .tier = Tier::kAdvanced});
+  for (Option& option : output_.price_options()) group.options.push_back(std::move(option));
+  return group;
+}
+
+std::vector<OptionGroup> TuneCommand::options() {
+  OptionGroup output = output_.options("tune-schema.md");
+  output.options.push_back({.short_name = 'q',
+                            .long_name = "no-progress",
+                            .help = "say nothing on stderr meanwhile",
+                            .set = set_true(quiet_)});
+  return {search_options(), trial_options(), output};
+}
+
+std::string TuneCommand::conflict() const {
+  if (std::string wrong = output_.conflict(); !wrong.empty()) return wrong;
+  if (!resume_.empty()) {
+    if (!save_.empty()) return "--save and --resume exclude each other";
+    if (words_ != TuneWords{}) {
+      return "--resume goes on with the command and the options that the search began with: leave "
+             "them out";
+    }
+    return "";
+  }
+  if (words_.space.empty()) return "no --space given";
+  if (words_.command.empty()) return "no COMMAND given";
+  return "";
+}
+
+ExitCode TuneCommand::run(const Terminal& terminal) {
+  const auto refuse = [](const base::Error& error) {
+    print_error(error.to_string());
+    return exit_code_of(error);
+  };
+  if (const std::string wrong = conflict(); !wrong.empty()) {
+    print_error(wrong + ". See pyrometer tune --help");
+    return ExitCode::kUsage;
+  }
+  std::optional<recording::TuneFile> file;
+  if (!resume_.empty()) {
+    auto opened = recording::TuneFile::open(resume_);
+    if (!opened) return refuse(opened.error());
+    file = std::move(*opened);
+    auto words = words_of(file->settings(), resume_);
+    if (!words) return refuse(words.error());
+    words_ = std::move(*words);
+    const auto folder = file->settings().find("folder");
+    if (folder != file->settings().end() && folder->second != present_folder()) {
+      print_warning("the search began in " + folder->second +
+                    ": what its command names by relative paths is looked for here now");
+    }
+  }
+  base::Result<TunePlan> plan = make_plan(words_);
+  if (!plan) return refuse(plan.error());
+  const base::Result<Config> config = output_.config();
+  if (!config) return refuse(config.error());
+  const base::Result<cost::Settings> cost = output_.cost(*config);
+  if (!cost) return refuse(cost.error());
+  if (plan->objective == tune::Objective::kSamplesPerUsd && !cost->price && !cost->prices) {
+    print_error("--objective samples_per_usd needs a price: give --price USD or --prices FILE");
+    return ExitCode::kUsage;
+  }
+  if (words_.seconds <= 0) words_.seconds = trial_length(budget_s_, plan->space);
+  auto scratch = ScratchFolder::make();
+  if (!scratch) return refuse(scratch.error());
+  if (keep_) {
+    scratch->keep();
+    print_warning("the trials are kept in " + scratch->path());
+  }
+  const monitor::Interrupts interrupts;
+  std::string folder;
+  if (copy_) {
+    folder = scratch->path() + "/work";
+    const std::string failed = copy_present_folder(folder, scratch->path());
+    if (!failed.empty()) {
+      print_error(failed);
+      return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : ExitCode::kFailed;
+    }
+  }
+  if (!file) {
+    auto settings = settings_of(words_);
+    settings["folder"] = present_folder();
+    auto made = recording::TuneFile::create(
+        save_.empty() ? new_recording_name(words_.command, "tune") : save_, settings);
+    if (!made) return refuse(made.error());
+    file = std::move(*made);
+  }
+  constexpr double kPatience = 60;
+  const double patience = patience_s_ > 0 ? patience_s_ : std::max(kPatience, 4 * words_.seconds);
+  const auto start = steady_clock::now();
+  const auto after = [start](double s) {
+    return start + duration_cast<steady_clock::duration>(duration<double>(s));
+  };
+  const bool speaks = !quiet_ && terminal.stderr_is_terminal;
+  TuneSession session({.trials = {.command = {},
+                                  .scratch = scratch->path(),
+                                  .folder = folder,
+                                  .patience = seconds(static_cast<long>(std::ceil(patience))),
+                                  .deadline = after(budget_s_)},
+                       .space = plan->space,
+                       .command = plan->command,
+                       .first = plan->first,
+                       .objective = plan->objective,
+                       .steps_will_do = plan->steps_will_do,
+                       .target_loss = words_.target_loss,
+                       .samples = plan->samples,
+                       .seed = static_cast<std::uint64_t>(words_.seed),
+                       .most = static_cast<std::size_t>(words_.trials),
+                       .grows_memory = plan->grows_memory,
+                       .seconds = words_.seconds,
+                       .search_deadline = after(kSearchShare * budget_s_),
+                       .load = {.rules = config->rules, .cost = *cost},
+                       .keep = keep_,
+                       .say =
+                           [speaks](const std::string& what) {
+                             if (speaks) print_error("trying " + what);
+                           }},
+                      *file);
+  base::Result<tune::TuneResult> result = session.run();
+  if (!result) {
+    const bool stopped = monitor::Interrupts::signal() != 0;
+    const ExitCode code = refuse(result.error());
+    if (resume_.empty()) drop_if_empty(*file);
+    return stopped ? ExitCode::kInterrupted : code;
+  }
+  result->notes.insert(result->notes.begin(), plan->notes.begin(), plan->notes.end());
+  const ExitCode written = output_.write(
+      output::tune_document(*result),
+      [&](const base::TextSink& sink) { return output::write_tune_json(*result, sink); }, terminal);
+  if (written != ExitCode::kOk) return written;
+  if (result->interrupted) return ExitCode::kInterrupted;
+  return result->verdict == tune::Verdict::kNoneWorks ? ExitCode::kFailed : ExitCode::kOk;
+}
+
+}  // namespace pyrometer::cli

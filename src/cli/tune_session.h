@@ -1,0 +1,75 @@
+// The course of `pyrometer tune`: the search, then the best in turns with the first configuration.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/load_run.h"
+#include "cli/trial_runner.h"
+#include "recording/tune_file.h"
+#include "tune/command_template.h"
+#include "tune/result.h"
+#include "tune/search.h"
+#include "verify/sequential.h"
+
+namespace pyrometer::cli {
+
+struct TuneOptions {
+  TrialRunner::Settings trials;  // its command is not used
+  tune::Space space;
+  tune::CommandTemplate command;
+  tune::Point first;
+  tune::Objective objective = tune::Objective::kSamplesPerSecond;
+  // Nobody asked for it, and no dimension changes what a step is: steps count as well.
+  bool steps_will_do = false;
+  std::optional<double> target_loss;         // of kTimeToLoss
+  std::optional<tune::SampleCount> samples;  // per step; absent: what the hook sees
+  std::uint64_t seed = 1;
+  std::size_t most = 0;  // configurations; 0: no limit
+  std::vector<bool> grows_memory;
+  double seconds = 10;  // of a trial at its longest
+  std::chrono::steady_clock::time_point search_deadline;
+  LoadOptions load;
+  bool keep = false;                            // the trials' recordings
+  std::function<void(const std::string&)> say;  // what is being done
+};
+
+class TuneSession {
+ public:
+  // The file outlives it; what it holds is taken over as measured.
+  TuneSession(TuneOptions options, recording::TuneFile& file);
+
+  // An error: the objective cannot be measured here, or nothing works. Everything else is in the
+  // result, also what was known when Ctrl-C came.
+  [[nodiscard]] base::Result<tune::TuneResult> run();
+
+ private:
+  // Nothing: stopped, by Ctrl-C, by the budget or an error; `stop_` says which.
+  [[nodiscard]] std::optional<tune::Measurement> measure(tune::Measurement wanted);
+  [[nodiscard]] std::optional<tune::Measurement> kept(const tune::Measurement& wanted) const;
+  void read_trial(const TrialReading& reading, tune::Measurement& one);
+  // Why the objective is not known of a trial that worked, and what to do; empty: it is.
+  [[nodiscard]] base::Error unknown_objective(const tune::Measurement& one) const;
+  void settle_objective(const tune::Measurement& first);
+  [[nodiscard]] base::Result<void> search(tune::Search& search);
+  void compare_finalists(const std::vector<tune::Point>& finalists);
+  void decide(const verify::Sequential& test, tune::Final& final) const;
+  void conclude(bool first_works);
+  [[nodiscard]] std::string command_line(const tune::Point& point) const;
+
+  TuneOptions options_;
+  recording::TuneFile& file_;
+  TrialRunner runner_;
+  std::vector<tune::Measurement> earlier_;  // of earlier sessions
+  tune::TuneResult result_;
+  verify::RunSummary last_run_;  // of the trial that was read last
+  std::optional<base::Error> failed_;
+  bool stopped_ = false;
+};
+
+}  // namespace pyrometer::cli

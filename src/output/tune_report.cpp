@@ -1,0 +1,496 @@
+#include "output/tune_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "output/change_words.h"
+#include "output/section_tools.h"
+#include "output/summary.h"
+
+namespace pyrometer::output {
+namespace {
+
+using tune::FinalVerdict;
+using tune::Front;
+using tune::Measurement;
+using tune::Objective;
+using tune::Outcome;
+using tune::Tried;
+using tune::TuneResult;
+using tune::Verdict;
+
+constexpr double kMillion = 1e6;
+constexpr int kPlotWidth = 64;
+
+const Tried* find(const TuneResult& result, const tune::Point& point) {
+  const auto at = std::find_if(result.tried.begin(), result.tried.end(),
+                               [&](const Tried& one) { return one.last.point == point; });
+  return at == result.tried.end() ? nullptr : &*at;
+}
+
+std::int64_t count(const TuneResult& result, Outcome outcome) {
+  return std::count_if(result.tried.begin(), result.tried.end(),
+                       [outcome](const Tried& one) { return one.last.outcome == outcome; });
+}
+
+// Trials that were run, whatever came of them.
+std::int64_t trials_of(const TuneResult& result) {
+  return std::count_if(result.all.begin(), result.all.end(),
+                       [](const Measurement& one) { return one.outcome != Outcome::kExcluded; });
+}
+
+std::string_view outcome_words(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMeasured:
+      return "";
+    case Outcome::kOutOfMemory:
+      return "out of memory";
+    case Outcome::kFailed:
+      return "failed";
+    case Outcome::kNotReached:
+      return "not reached";
+    case Outcome::kExcluded:
+      return "excluded";
+  }
+  return "";
+}
+
+std::string_view final_words(FinalVerdict verdict) {
+  switch (verdict) {
+    case FinalVerdict::kBetter:
+      return "better";
+    case FinalVerdict::kSame:
+      return "same";
+    case FinalVerdict::kWorse:
+      return "worse";
+    case FinalVerdict::kUndecided:
+      return "undecided";
+    case FinalVerdict::kRejected:
+      return "rejected";
+  }
+  return "";
+}
+
+std::string_view verdict_id(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kBetter:
+      return "better";
+    case Verdict::kNothing:
+      return "nothing_to_gain";
+    case Verdict::kUndecided:
+      return "undecided";
+    case Verdict::kNoFirst:
+      return "no_first";
+    case Verdict::kNoneWorks:
+      return "none_works";
+  }
+  return "";
+}
+
+std::optional<double> usd_per_million(const Measurement& one) {
+  const auto usd = tune::usd_per_sample(one);
+  return usd ? std::optional(*usd * kMillion) : std::nullopt;
+}
+
+std::string or_dash(std::optional<double> figure, std::string (*format)(double)) {
+  return figure ? format(*figure) : "–";
+}
+
+std::string format_loss(double loss) { return fmt::format("{:.4g}", loss); }
+std::string format_seconds(double seconds) { return format_number(seconds) + " s"; }
+
+bool any(const TuneResult& result, std::optional<double> (*figure)(const Measurement&)) {
+  return std::any_of(result.tried.begin(), result.tried.end(),
+                     [figure](const Tried& one) { return figure(one.last).has_value(); });
+}
+
+std::optional<double> memory_of(const Measurement& one) { return one.peak_memory; }
+std::optional<double> loss_of(const Measurement& one) { return one.loss; }
+std::optional<double> step_rate_of(const Measurement& one) {
+  constexpr double kSecond = 1e9;
+  return one.step_ns ? std::optional(kSecond / *one.step_ns) : std::nullopt;
+}
+
+// A figure as a column, where any configuration has it.
+struct Figure {
+  const char* title;
+  int rank;  // columns of a higher rank go first where room is short
+  std::optional<double> (*of)(const Measurement&);
+  std::string (*format)(double);
+};
+
+constexpr Figure kFigures[] = {
+    {"samples/s", 0, tune::samples_per_second, format_number},
+    {"steps/s", 3, step_rate_of, format_number},
+    {"peak memory", 1, memory_of, format_bytes},
+    {"USD/1M samples", 1, usd_per_million, format_usd},
+    {"J/sample", 1, tune::joules_per_sample, format_number},
+    {"loss", 4, loss_of, format_loss},
+};
+
+Section tried_section(const TuneResult& result) {
+  Section out{.title = "What was tried",
+              .note = fmt::format("Best first by {}; figures of the longest trial of each. Its "
+                                  "length: a quarter, half or all of a trial.",
+                                  tune::info_of(result.objective).cost)};
+  out.table.columns = {text_column(""), text_column("configuration")};
+  std::vector<Figure> shown;
+  for (const Figure& figure : kFigures) {
+    if (!any(result, figure.of)) continue;
+    shown.push_back(figure);
+    out.table.columns.push_back(number_column(figure.title, figure.rank));
+  }
+  const bool to_loss = result.objective == Objective::kTimeToLoss;
+  if (to_loss) out.table.columns.push_back(number_column("to the loss"));
+  out.table.columns.push_back(number_column("length", 5));
+  constexpr const char* kLengths[tune::kRungs] = {"1/4", "1/2", "1"};
+  for (const Tried& one : result.tried) {
+    const Measurement& last = one.last;
+    std::string_view mark = outcome_words(last.outcome);
+    if (last.point == result.first && mark.empty()) mark = "first";
+    if (result.best == last.point) mark = "best";
+    std::vector<std::string> row = {std::string(mark), result.space.text_of(last.point)};
+    for (const Figure& figure : shown) row.push_back(or_dash(figure.of(last), figure.format));
+    if (to_loss) row.push_back(or_dash(last.seconds_to_loss, format_seconds));
+    row.push_back(last.outcome == Outcome::kExcluded
+                      ? "–"
+                      : kLengths[std::clamp(last.rung, 0, tune::kRungs - 1)]);
+    out.table.rows.push_back(std::move(row));
+  }
+  constexpr std::size_t kMostReasons = 10;
+  std::size_t more = 0;
+  for (const Tried& one : result.tried) {
+    if (one.last.reason.empty() || one.last.outcome == Outcome::kExcluded) continue;
+    if (out.lines.size() == kMostReasons) {
+      ++more;
+    } else {
+      out.lines.push_back(result.space.text_of(one.last.point) + ": " + one.last.reason + ".");
+    }
+  }
+  if (more > 0) {
+    out.lines.push_back(count_of(static_cast<std::int64_t>(more), "more") + " are in the JSON.");
+  }
+  return out;
+}
+
+Section finals_section(const TuneResult& result) {
+  Section out{
+      .title = "In turns with the first configuration",
+      .note = fmt::format("Change of {}; less is better.", tune::info_of(result.objective).cost)};
+  out.table.columns = {text_column(""), text_column("configuration"), number_column("measured"),
+                       number_column("interval"), number_column("pairs", 1)};
+  for (const tune::Final& one : result.finals) {
+    out.table.rows.push_back(
+        {std::string(final_words(one.verdict)), result.space.text_of(one.point),
+         one.pairs > 0 ? format_change(one.ratio.value) : "–", format_change_range(one.ratio),
+         one.pairs > 0 ? std::to_string(one.pairs) : "–"});
+    if (!one.reason.empty()) {
+      out.lines.push_back(result.space.text_of(one.point) + ": " + one.reason + ".");
+    }
+  }
+  return out;
+}
+
+std::optional<double> front_cost(const Front& front, const Measurement& one) {
+  if (front.id == "peak_memory_bytes") return one.peak_memory;
+  if (front.id == "joules_per_sample") return tune::joules_per_sample(one);
+  return usd_per_million(one);
+}
+
+std::string front_text(const Front& front, double cost) {
+  if (front.id == "peak_memory_bytes") return format_bytes(cost);
+  if (front.id == "joules_per_sample") return format_number(cost) + " J";
+  return format_usd(cost);
+}
+
+Section front_section(const TuneResult& result, const Front& front) {
+  Section out{.title = "Throughput against " + std::string(front.title),
+              .note =
+                  "The front: no other configuration has as much of the one for as little of "
+                  "the other."};
+  out.table.columns = {text_column("configuration"), number_column("samples/s"),
+                       number_column(std::string(front.title))};
+  for (const std::size_t i : front.members) {
+    const Measurement& one = result.tried[i].last;
+    out.table.rows.push_back({result.space.text_of(one.point),
+                              format_number(*tune::samples_per_second(one)),
+                              front_text(front, *front_cost(front, one))});
+  }
+  out.plot = text_scatter(front_scatter(result, front), kPlotWidth);
+  return out;
+}
+
+void write_point(base::JsonWriter& json, const TuneResult& result, const tune::Point& point) {
+  json.begin_object(base::JsonLayout::kInline);
+  for (std::size_t d = 0; d < point.size(); ++d) {
+    json.member(result.space.dimensions[d].name, result.space.value(point, d));
+  }
+  json.end_object();
+}
+
+std::optional<std::string_view> if_any(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::string_view outcome_id(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMeasured:
+      return "measured";
+    case Outcome::kOutOfMemory:
+      return "out_of_memory";
+    case Outcome::kFailed:
+      return "failed";
+    case Outcome::kNotReached:
+      return "not_reached";
+    case Outcome::kExcluded:
+      return "excluded";
+  }
+  return "";
+}
+
+void write_tried(base::JsonWriter& json, const TuneResult& result, const Tried& one) {
+  const Measurement& last = one.last;
+  json.begin_object();
+  json.key("values");
+  write_point(json, result, last.point);
+  json.member("outcome", outcome_id(last.outcome));
+  json.member("reason", if_any(last.reason));
+  json.member("trials", one.trials);
+  json.member("length", last.outcome == Outcome::kExcluded
+                            ? std::optional<double>()
+                            : std::optional(tune::share_of_length(last.rung)));
+  json.member("objective", one.cost ? std::optional(tune::objective_of(*one.cost, result.objective))
+                                    : std::nullopt);
+  json.member("steps", last.steps);
+  json.member("step_ns", last.step_ns);
+  json.member("samples_per_step", last.samples_per_step);
+  json.member("samples_per_second", tune::samples_per_second(last));
+  json.member("gpus", last.gpus);
+  json.member("usd_per_million_samples", usd_per_million(last));
+  json.member("joules_per_sample", tune::joules_per_sample(last));
+  json.member("peak_memory_bytes", last.peak_memory);
+  json.member("loss", last.loss);
+  json.member("seconds_to_loss", last.seconds_to_loss);
+  json.end_object();
+}
+
+void write_interval(base::JsonWriter& json, std::string_view key, const verify::Interval& interval,
+                    bool known) {
+  json.key(key);
+  if (!known) return json.null();
+  json.begin_object(base::JsonLayout::kInline);
+  json.member("value", interval.value);
+  json.member("low", interval.known ? std::optional(interval.low) : std::nullopt);
+  json.member("high", interval.known ? std::optional(interval.high) : std::nullopt);
+  json.end_object();
+}
+
+void write_front(base::JsonWriter& json, const TuneResult& result, const Front& front) {
+  json.begin_object();
+  json.member("against", front.id);
+  json.key("configurations");
+  json.begin_array();
+  for (const std::size_t i : front.members) {
+    const Measurement& one = result.tried[i].last;
+    json.begin_object(base::JsonLayout::kInline);
+    json.key("values");
+    write_point(json, result, one.point);
+    json.member("samples_per_second", tune::samples_per_second(one));
+    json.member("cost", front_cost(front, one));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+std::string describe_objective(double cost, Objective objective) {
+  const double value = tune::objective_of(cost, objective);
+  if (objective == Objective::kTimeToLoss) return format_seconds(value) + " to the loss";
+  return format_number(value) + " " + std::string(tune::info_of(objective).title);
+}
+
+Scatter front_scatter(const TuneResult& result, const Front& front) {
+  Scatter out{.x_title = std::string(front.title), .y_title = "samples/s"};
+  const std::set<std::size_t> members(front.members.begin(), front.members.end());
+  for (const std::size_t i : front.all) {
+    const Measurement& one = result.tried[i].last;
+    out.points.push_back({.x = *front_cost(front, one),
+                          .y = *tune::samples_per_second(one),
+                          .on_front = members.contains(i),
+                          .is_first = one.point == result.first,
+                          .is_best = result.best == one.point,
+                          .label = result.space.text_of(one.point)});
+  }
+  if (out.points.empty()) return out;
+  const auto [left, right] =
+      std::minmax_element(out.points.begin(), out.points.end(),
+                          [](const ScatterPoint& a, const ScatterPoint& b) { return a.x < b.x; });
+  const auto [bottom, top] =
+      std::minmax_element(out.points.begin(), out.points.end(),
+                          [](const ScatterPoint& a, const ScatterPoint& b) { return a.y < b.y; });
+  out.x_low = front_text(front, left->x);
+  out.x_high = front_text(front, right->x);
+  out.y_low = format_number(bottom->y);
+  out.y_high = format_number(top->y);
+  return out;
+}
+
+std::string tune_verdict(const TuneResult& result) {
+  const std::string first = result.space.text_of(result.first);
+  const std::string_view what = tune::info_of(result.objective).cost;
+  switch (result.verdict) {
+    case Verdict::kBetter:
+      return fmt::format("With {}: {} {} ({}) against {}.", result.space.text_of(*result.best),
+                         format_change(result.best_ratio.value), what,
+                         format_change_range(result.best_ratio), first);
+    case Verdict::kNoFirst: {
+      const Tried* best = find(result, *result.best);
+      return fmt::format(
+          "Best of what works: {}, {}. The first configuration ({}) did not, so there is nothing "
+          "to compare it with.",
+          result.space.text_of(*result.best),
+          best != nullptr && best->cost ? describe_objective(*best->cost, result.objective) : "–",
+          first);
+    }
+    case Verdict::kNoneWorks:
+      return result.interrupted ? "Interrupted before anything was measured."
+             : result.tried.empty()
+                 ? "Nothing was measured: the budget was over before the first trial."
+                 : "No configuration worked.";
+    case Verdict::kUndecided:
+      return fmt::format("Nothing was found to be better than {} beyond chance; {} not decided.",
+                         first, result.finals.size() == 1 ? "one configuration" : "some are");
+    case Verdict::kNothing:
+      break;
+  }
+  const std::int64_t others = static_cast<std::int64_t>(result.tried.size()) - 1;
+  if (result.interrupted || (result.out_of_budget && result.finals.empty())) {
+    return fmt::format("Nothing better than {} was found by then.", first);
+  }
+  return fmt::format(
+      "Nothing to gain: {} as good as {} or worse.",
+      others == 1 ? "the other configuration is" : fmt::format("all {} others are", others), first);
+}
+
+Document tune_document(const TuneResult& result) {
+  Document out{.title = "settings"};
+  out.headline = tune_verdict(result);
+  if (const Tried* first = find(result, result.first); first != nullptr && first->cost) {
+    out.head.emplace_back("first", result.space.text_of(result.first) + " · " +
+                                       describe_objective(*first->cost, result.objective));
+  }
+  if (const Tried* best = result.best ? find(result, *result.best) : nullptr;
+      best != nullptr && best->cost) {
+    out.head.emplace_back("best", result.space.text_of(*result.best) + " · " +
+                                      describe_objective(*best->cost, result.objective));
+  }
+  const std::int64_t excluded = count(result, Outcome::kExcluded);
+  std::string tried =
+      fmt::format("{} of {} in {}", static_cast<std::int64_t>(result.tried.size()) - excluded,
+                  count_of(static_cast<std::int64_t>(std::min<std::uint64_t>(
+                               result.space.size(), std::uint64_t{1} << 62U)),
+                           "configuration"),
+                  count_of(trials_of(result), "trial"));
+  if (excluded > 0) tried += fmt::format(", {} excluded for want of memory", excluded);
+  out.head.emplace_back("tried", tried);
+  out.head.emplace_back("kept in", result.file);
+  if (!result.finals.empty()) out.sections.push_back(finals_section(result));
+  if (!result.tried.empty()) out.sections.push_back(tried_section(result));
+  for (const Front& front : result.fronts) out.sections.push_back(front_section(result, front));
+  if (!result.command.empty()) {
+    out.code_title = "To go on";
+    out.code = result.command + "\n";
+  }
+  out.notes = result.notes;
+  if (result.taken_over > 0) {
+    out.notes.push_back(count_of(static_cast<std::int64_t>(result.taken_over), "trial") +
+                        " had been measured before and was taken over");
+  }
+  if (result.out_of_budget) {
+    out.notes.push_back("the time budget was over before all was tried: pyrometer tune --resume " +
+                        result.file + " goes on");
+  }
+  if (result.interrupted) {
+    out.notes.push_back("interrupted: this is what was known by then; pyrometer tune --resume " +
+                        result.file + " goes on");
+  }
+  out.notes.emplace_back(
+      "settings that train faster per sample may need more samples to the same loss: a larger "
+      "batch wants another learning rate");
+  return out;
+}
+
+bool write_tune_json(const TuneResult& result, const base::TextSink& sink) {
+  base::JsonWriter json(sink);
+  json.begin_object();
+  json.member("schema", "pyrometer.tune/1");
+  json.member("verdict", tune_verdict(result));
+  json.member("verdict_id", verdict_id(result.verdict));
+  json.member("interrupted", result.interrupted);
+  json.member("out_of_budget", result.out_of_budget);
+  json.member("objective", tune::info_of(result.objective).id);
+  json.member("target_loss", result.target_loss);
+  json.member("seed", result.seed);
+  json.member("file", result.file);
+  json.member("exhaustive", result.exhaustive);
+  json.key("space");
+  json.begin_array();
+  for (const tune::Dimension& one : result.space.dimensions) {
+    json.begin_object(base::JsonLayout::kInline);
+    json.member("name", one.name);
+    json.key("values");
+    json.begin_array(base::JsonLayout::kInline);
+    for (const std::string& value : one.values) json.value(value);
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.key("first");
+  write_point(json, result, result.first);
+  json.key("configurations");
+  json.begin_array();
+  for (const Tried& one : result.tried) write_tried(json, result, one);
+  json.end_array();
+  json.member("trials", trials_of(result));
+  json.member("taken_over", result.taken_over);
+  json.key("finals");
+  json.begin_array();
+  for (const tune::Final& one : result.finals) {
+    json.begin_object();
+    json.key("values");
+    write_point(json, result, one.point);
+    json.member("verdict", final_words(one.verdict));
+    json.member("reason", if_any(one.reason));
+    write_interval(json, "cost_ratio", one.ratio, one.pairs > 0);
+    json.member("pairs", one.pairs);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("fronts");
+  json.begin_array();
+  for (const Front& front : result.fronts) write_front(json, result, front);
+  json.end_array();
+  json.key("best");
+  if (result.best) {
+    json.begin_object();
+    json.key("values");
+    write_point(json, result, *result.best);
+    write_interval(json, "cost_ratio", result.best_ratio, result.verdict == Verdict::kBetter);
+    json.end_object();
+  } else {
+    json.null();
+  }
+  json.member("command", if_any(result.command));
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : result.notes) json.value(note);
+  json.end_array();
+  json.end_object();
+  return json.finish();
+}
+
+}  // namespace pyrometer::output

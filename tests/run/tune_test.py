@@ -1,0 +1,131 @@
+"""`pyrometer tune` end to end, with PyTorch on the CPU: a search that is killed and gone on with."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+import support
+
+# A step takes as long whatever its batch: the largest that fits is best.
+TRAINING = """
+import os, sys, time, torch
+from torch.utils.data import DataLoader
+batch = int(sys.argv[1])
+open("started", "a").write("%d %s\\n" % (batch, os.environ.get("LEVEL")))
+if batch >= 64: raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+if batch == 4: sys.exit("four is bad")
+model = torch.nn.Linear(8, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+for x in DataLoader(torch.randn(100000, 8), batch_size=batch):
+    time.sleep(0.02)
+    opt.zero_grad()
+    (model(x) ** 2).mean().backward()
+    opt.step()
+"""
+
+
+def has_torch():
+    return subprocess.run([support.PYTHON, "-c", "import torch"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@unittest.skipIf(support.SANITIZED, "a sanitized library cannot be loaded into Python")
+@unittest.skipUnless(has_torch(), "no torch in " + support.PYTHON)
+class Tune(support.RunCase):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "train.py").write_text(TRAINING)
+        self.results = self.folder / "results.pyro"
+
+    def start_tune(self, *options, command=("{batch}",)):
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        words = [support.PYROMETER, "tune", "--json", *options]
+        if command:
+            words += ["--", support.PYTHON, "train.py", *command]
+        process = subprocess.Popen(
+            words, env=self.environment({"TMPDIR": str(temporary)}), cwd=str(self.folder),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
+        self.running.append(process)
+        return process
+
+    def end_tune(self, process, code=0):
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, code, err.decode() + out.decode())
+        result = self.new_file(".json")
+        result.write_bytes(out)
+        schema = support.pathlib.Path(__file__).resolve().parents[1] / "check_json_schema"
+        checked = subprocess.run([str(schema), "tune", str(result)], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+        self.assertEqual(checked.returncode, 0, checked.stdout.decode())
+        return json.loads(out)
+
+    def rows(self):
+        if not self.results.exists():
+            return []
+        try:
+            with sqlite3.connect(str(self.results)) as database:
+                return database.execute("SELECT phase, round, rung, point, outcome FROM tune_trial "
+                                        "ORDER BY id").fetchall()
+        except sqlite3.OperationalError:  # not set up yet
+            return []
+
+    def test_a_search_that_is_killed_and_gone_on_with(self):
+        process = self.start_tune("--space", "batch=8,32,64,4", "--trial-time", "0.4s", "--budget",
+                                  "200s", "--save", str(self.results))
+        self.wait_until(lambda: len(self.rows()) >= 3, 60, "third trial")
+        process.kill()
+        process.communicate()
+        before = self.rows()
+        result = self.end_tune(self.start_tune("--resume", str(self.results), command=()))
+        rows = self.rows()
+        self.assertEqual(rows[:len(before)], before)
+        self.assertEqual(result["taken_over"], len(before))
+        self.assertEqual(result["trials"], len(rows))
+        measured = [row[:4] for row in rows]
+        self.assertEqual(len(set(measured)), len(measured), "measured twice: %s" % rows)
+        outcomes = {one["values"]["batch"]: one for one in result["configurations"]}
+        self.assertEqual({batch: one["outcome"] for batch, one in outcomes.items()},
+                         {"8": "measured", "32": "measured", "64": "out_of_memory", "4": "failed"})
+        self.assertIn("four is bad", outcomes["4"]["reason"])
+        self.assertEqual(result["verdict_id"], "better", result)
+        self.assertEqual(result["best"]["values"], {"batch": "32"})
+        self.assertLess(result["best"]["cost_ratio"]["high"], 0.6)
+        self.assertTrue(result["command"].endswith("train.py 32"))
+        self.assertEqual([one["values"]["batch"] for one in result["configurations"]][0], "32")
+        self.assertAlmostEqual(outcomes["32"]["samples_per_step"], 32)
+        # All of it again changes nothing and runs nothing.
+        started = (self.folder / "started").read_text()
+        again = self.end_tune(self.start_tune("--resume", str(self.results), command=()))
+        self.assertEqual(again["best"], result["best"])
+        self.assertEqual((self.folder / "started").read_text(), started)
+
+    def test_ctrl_c(self):
+        """Prints what is known; values went into the environment."""
+        process = self.start_tune("--space", "batch=8,16; env:LEVEL=low,high", "--trial-time",
+                                  "0.4s", "--save", str(self.results))
+        self.wait_until(lambda: len(self.rows()) >= 1, 60, "first trial")
+        os.kill(process.pid, signal.SIGINT)
+        result = self.end_tune(process, code=7)
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(result["configurations"][0]["outcome"], "measured")
+        self.assertTrue((self.folder / "started").read_text().startswith("8 low\n"))
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
+    def test_samples_that_are_not_known(self):
+        text = TRAINING.replace("DataLoader(torch.randn(100000, 8), batch_size=batch)",
+                                "(torch.randn(batch, 8) for i in range(100000))")
+        (self.folder / "train.py").write_text(text)
+        process = self.start_tune("--space", "batch=8,16", "--trial-time", "0.4s")
+        out, err = process.communicate(timeout=100)
+        self.assertEqual((process.returncode, out), (1, b""))
+        self.assertIn(b"how many samples a step has is not known", err)
+        self.assertIn(b"--samples-per-step '{batch}'", err)
+
+
+if __name__ == "__main__":
+    support.main()
