@@ -14,6 +14,7 @@ target_link_libraries(nvml_stub PRIVATE pyrometer_test_support ${CMAKE_DL_LIBS})
 pyrometer_test(nvml_test
   SOURCES
     src/sources/nvml/nvml_source_test.cpp
+    src/sources/nvml/power_limits_test.cpp
     tests/stubs/nvml/functions.cpp
     tests/stubs/nvml/world.cpp
   LIBS pyrometer_sources)

@@ -80,6 +80,10 @@ Result<TunePlan> make_plan(const TuneWords& words) {
   auto space = tune::parse_space(words.space);
   if (!space) return base::fail(space.error());
   plan.space = std::move(*space);
+  for (tune::Dimension& one : plan.space.dimensions) {
+    // GPUs run with the highest unless somebody lowered it.
+    if (one.name == tune::kPowerLimit) one.first = one.values.size() - 1;
+  }
   if (plan.space.size() < 2) {
     return refuse("the space has a single configuration, so there is nothing to choose");
   }

@@ -25,8 +25,8 @@ constexpr int kLosses = 50;  // of the first steps, where only their being numbe
 constexpr int kAllLosses = 100'000;
 // Half of them may be warm-up, and of the rest five are needed.
 constexpr std::int64_t kFewestSteps = 12;
-// Shorter, and the meters of energy have hardly moved.
-constexpr double kEnergySeconds = 5;
+// The counter of energy is read every five seconds.
+constexpr double kEnergySeconds = 10;
 constexpr std::size_t kFinalists = 2;
 // A configuration that seems up to 3% worse may be better: noise of short trials.
 constexpr double kWorth = 1.03;
@@ -162,6 +162,13 @@ std::optional<Measurement> TuneSession::measure(Measurement wanted) {
   }
   options_.say((wanted.is_final ? "round " + std::to_string(wanted.round + 1) + ": " : "") +
                options_.space.text_of(wanted.point));
+  if (trial.power_limit_w) {
+    if (auto limited = options_.set_power_limit(*trial.power_limit_w); !limited) {
+      failed_ = limited.error();
+      stopped_ = true;
+      return std::nullopt;
+    }
+  }
   base::Result<TrialReading> reading = runner_.run(asked, {trial.command, trial.environment});
   if (!reading) {
     failed_ = reading.error();

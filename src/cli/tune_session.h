@@ -35,6 +35,8 @@ struct TuneOptions {
   double seconds = 10;  // of a trial at its longest
   std::chrono::steady_clock::time_point search_deadline;
   LoadOptions load;
+  // Before a trial that has a power limit; null: none has.
+  std::function<base::Result<void>(double watts)> set_power_limit;
   bool keep = false;                            // the trials' recordings
   std::function<void(const std::string&)> say;  // what is being done
 };

@@ -40,14 +40,14 @@ class Tune(support.RunCase):
         (self.folder / "train.py").write_text(TRAINING)
         self.results = self.folder / "results.pyro"
 
-    def start_tune(self, *options, command=("{batch}",)):
+    def start_tune(self, *options, command=("{batch}",), env=None):
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
         words = [support.PYROMETER, "tune", "--json", *options]
         if command:
             words += ["--", support.PYTHON, "train.py", *command]
         process = subprocess.Popen(
-            words, env=self.environment({"TMPDIR": str(temporary)}), cwd=str(self.folder),
+            words, env=self.environment(dict(env or {}, TMPDIR=str(temporary))), cwd=str(self.folder),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True)
         self.running.append(process)
@@ -115,6 +115,45 @@ class Tune(support.RunCase):
         self.assertEqual(result["configurations"][0]["outcome"], "measured")
         self.assertTrue((self.folder / "started").read_text().startswith("8 low\n"))
         self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
+    def test_power_limits_come_back(self):
+        """After SIGKILL and SIGTERM; without the option or the right nothing is touched."""
+        world = self.folder / "world"
+        world.write_text("gpus 1\ngpu0.power_limit 650000\n")
+        env = {"PYROMETER_STUB_NVML": str(world), "LD_LIBRARY_PATH":
+               self.environment()["LD_LIBRARY_PATH"] + ":" +
+               str(support.BUILD / "tests" / "stub_nvml")}
+
+        def limit():
+            lines = [line for line in world.read_text().splitlines() if "power_limit" in line]
+            return float(lines[-1].split()[-1]) / 1000
+
+        def sweep(*options):
+            return self.start_tune("--space", "power_limit=300,500,400", "--trial-time", "0.4s",
+                                   *options, command=("8",), env=env)
+
+        process = sweep()
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"add --allow-power-limit", err)
+        process = sweep("--allow-power-limit", "--save", str(self.results))
+        self.wait_until(lambda: limit() == 500, 60, "the first limit")
+        process.kill()
+        process.communicate()
+        self.wait_until(lambda: limit() == 650, 30, "the old limit after SIGKILL")
+        process = self.start_tune("--resume", str(self.results), "--allow-power-limit", command=(),
+                                  env=env)
+        self.wait_until(lambda: limit() in (300, 400) or self.rows(), 60, "a limit")
+        os.kill(process.pid, signal.SIGTERM)
+        result = self.end_tune(process, code=7)
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(limit(), 650)
+        with open(world, "a") as file:
+            file.write("gpu0.set_power_limit error 4\n")
+        process = sweep("--allow-power-limit")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"no right to set the power limit of GPU 0", err)
 
     def test_samples_that_are_not_known(self):
         text = TRAINING.replace("DataLoader(torch.randn(100000, 8), batch_size=batch)",

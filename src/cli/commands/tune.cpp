@@ -10,6 +10,7 @@
 #include "cli/exit_code_of.h"
 #include "cli/folder_copy.h"
 #include "cli/message.h"
+#include "cli/power_sweep.h"
 #include "cli/recording_name.h"
 #include "cli/scratch_folder.h"
 #include "cli/tune_session.h"
@@ -169,6 +170,10 @@ OptionGroup TuneCommand::trial_options() {
                            .help = "longest length of a trial from its first step on; without it, "
                                    "by the budget",
                            .set = set_duration(words_.seconds)});
+  group.options.push_back({.long_name = "allow-power-limit",
+                           .help = "let the dimension power_limit (in watts) set that of the GPUs, "
+                                   "which needs the right to; what was set comes back at the end",
+                           .set = set_true(allow_power_limit_)});
   group.options.push_back({.long_name = "patience",
                            .value = "TIME",
                            .help = "a trial that makes no step for so long is ended as hung",
@@ -239,6 +244,18 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
     print_error("--objective samples_per_usd needs a price: give --price USD or --prices FILE");
     return ExitCode::kUsage;
   }
+  std::optional<PowerSweep> sweep;
+  if (plan->command.sets_power_limit()) {
+    if (!allow_power_limit_) {
+      print_error(
+          "power_limit changes a setting of the GPUs for everybody who uses them: add "
+          "--allow-power-limit if that may be");
+      return ExitCode::kUsage;
+    }
+    auto begun = PowerSweep::begin(*plan->space.find(tune::kPowerLimit));
+    if (!begun) return refuse(begun.error());
+    sweep.emplace(std::move(*begun));
+  }
   if (words_.seconds <= 0) words_.seconds = trial_length(budget_s_, plan->space);
   auto scratch = ScratchFolder::make();
   if (!scratch) return refuse(scratch.error());
@@ -289,6 +306,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
                        .seconds = words_.seconds,
                        .search_deadline = after(kSearchShare * budget_s_),
                        .load = {.rules = config->rules, .cost = *cost},
+                       .set_power_limit = [&sweep](double watts) { return sweep->set(watts); },
                        .keep = keep_,
                        .say =
                            [speaks](const std::string& what) {
@@ -296,6 +314,13 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
                            }},
                       *file);
   base::Result<tune::TuneResult> result = session.run();
+  bool restored = true;
+  if (sweep) {
+    if (auto ended = sweep->end(); !ended) {
+      print_error(ended.error().to_string());
+      restored = false;
+    }
+  }
   if (!result) {
     const bool stopped = monitor::Interrupts::signal() != 0;
     const ExitCode code = refuse(result.error());
@@ -307,6 +332,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
       output::tune_document(*result),
       [&](const base::TextSink& sink) { return output::write_tune_json(*result, sink); }, terminal);
   if (written != ExitCode::kOk) return written;
+  if (!restored) return ExitCode::kFailed;
   if (result->interrupted) return ExitCode::kInterrupted;
   return result->verdict == tune::Verdict::kNoneWorks ? ExitCode::kFailed : ExitCode::kOk;
 }

@@ -33,6 +33,7 @@ class TuneCommand : public Command {
   std::string resume_;
   double budget_s_ = 600;
   double patience_s_ = 0;  // 0: by the length of a trial
+  bool allow_power_limit_ = false;
   bool copy_ = false;
   bool keep_ = false;
   bool quiet_ = false;

@@ -43,6 +43,8 @@ void find_board(const Resolver& r, Api& api) {
   find_function(r, api.power, {"nvmlDeviceGetPowerUsage"});
   find_function(r, api.power_limit, {"nvmlDeviceGetEnforcedPowerLimit"});
   find_function(r, api.power_limit_default, {"nvmlDeviceGetPowerManagementDefaultLimit"});
+  find_function(r, api.power_limit_set, {"nvmlDeviceGetPowerManagementLimit"});
+  find_function(r, api.set_power_limit, {"nvmlDeviceSetPowerManagementLimit"});
   find_function(r, api.power_limits, {"nvmlDeviceGetPowerManagementLimitConstraints"});
   find_function(r, api.energy, {"nvmlDeviceGetTotalEnergyConsumption"});
   find_function(r, api.temperature, {"nvmlDeviceGetTemperature"});

@@ -50,6 +50,8 @@ struct Api {
   Number32 power = nullptr;
   Number32 power_limit = nullptr;
   Number32 power_limit_default = nullptr;
+  Number32 power_limit_set = nullptr;  // that somebody set; the enforced one may be lower
+  Return (*set_power_limit)(Handle, std::uint32_t) = nullptr;
   Pair32 power_limits = nullptr;
   Number64 energy = nullptr;
   Indexed32 temperature = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -264,6 +265,27 @@ Return nvmlDeviceGetMaxClockInfo(Handle handle, unsigned which, unsigned* out) {
 Return nvmlDeviceGetPowerManagementLimitConstraints(Handle handle, unsigned* least, unsigned* out) {
   *least = 200000;
   return get("nvmlDeviceGetPowerManagementLimitConstraints", handle, "power_limit_max", out);
+}
+Return nvmlDeviceGetPowerManagementLimit(Handle handle, unsigned* out) {
+  return get("nvmlDeviceGetPowerManagementLimit", handle, "power_limit", out);
+}
+Return nvmlDeviceSetPowerManagementLimit(Handle handle, unsigned milliwatts) {
+  Call call("nvmlDeviceSetPowerManagementLimit");
+  Gpu* gpu = nullptr;
+  if (const Return code = call.find(handle, gpu); code != nvml::kSuccess) return code;
+  const Answer& right = gpu->answers["set_power_limit"];
+  if (right.kind == AnswerKind::kError) return right.code;
+  const std::string statement = "gpu" + std::to_string(number_of(handle) - 1) + ".power_limit " +
+                                std::to_string(milliwatts) + "\n";
+  static_cast<void>(call->run(statement));
+  // A real GPU keeps it beyond the process that set it: so does the script.
+  if (const char* path = std::getenv("PYROMETER_STUB_NVML")) {
+    if (std::FILE* file = std::fopen(path, "a")) {
+      std::fputs(statement.c_str(), file);
+      std::fclose(file);
+    }
+  }
+  return nvml::kSuccess;
 }
 Return nvmlDeviceGetTemperature(Handle handle, unsigned, unsigned* out) {
   return get("nvmlDeviceGetTemperature", handle, "temperature", out);

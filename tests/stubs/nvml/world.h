@@ -15,6 +15,8 @@
 //   gpu0 xid 79                   an event to be taken once
 //   init 18                       what nvmlInit says; `count 999` likewise
 //   uninitialized                 the driver is reloaded: all calls say so until the next nvmlInit
+//   gpu0.set_power_limit error 4  … this process may not set power limits. What is set is appended
+//                                 to the script: it stays beyond the process
 //   hide nvmlDeviceGetFieldValues         the library lacks the function
 //   hang nvmlDeviceGetPowerUsage          the call does not return until the world lets go
 //   process-entry 32              size of an entry of the process lists (24; 32 on some R535)
