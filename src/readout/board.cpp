@@ -58,6 +58,11 @@ void settle(Device& device) {
                  : is_set(MetricId::kGpuAsleep) ? DeviceState::kAsleep
                                                 : DeviceState::kOk;
   std::ranges::sort(device.processes, {}, &Process::pid);
+  // Thousands of processes that have gone leave no room behind.
+  constexpr std::size_t kFew = 64;
+  if (device.processes.capacity() > 4 * device.processes.size() + kFew) {
+    device.processes.shrink_to_fit();
+  }
 }
 
 // What a GPU that does not answer told before is no reading of now. What it is stays true.

@@ -1,5 +1,6 @@
 #include "server/serve.h"
 
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -49,12 +50,29 @@ class File {
   int fd_;
 };
 
+// Gives memory that is free back to the system once a minute: after thousands of processes were on
+// the GPUs there is a lot of it, spread over the heaps of all threads.
+class Trimmer {
+ public:
+  void look() {
+    constexpr auto kPeriod = std::chrono::minutes(1);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < kPeriod) return;
+    last_ = now;
+    ::malloc_trim(0);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // Wakes the server for every snapshot.
 class Waker {
  public:
   Waker(const readout::Live& live, int fd)
       : thread_([this, &live, fd] {
           std::uint64_t number = 0;
+          Trimmer trimmer;
           while (!is_over_) {
             constexpr auto kPatience = std::chrono::seconds(1);
             live.wait_newer(number, kPatience);
@@ -62,6 +80,7 @@ class Waker {
             number = live.view().number;
             const std::uint64_t one = 1;
             static_cast<void>(!::write(fd, &one, sizeof one));
+            trimmer.look();
           }
         }) {}
   Waker(const Waker&) = delete;

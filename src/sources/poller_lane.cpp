@@ -168,6 +168,9 @@ bool Lane::sample_group(std::size_t group) {
                 "works again");
   }
   control_.deliver(batch_);
+  // The room of a usual batch is kept for the next, not that of thousands of processes.
+  constexpr std::size_t kUsual = 8192;
+  if (batch_.readings.capacity() > kUsual) batch_.readings = {};
   if (!sampled) fail(sampled.error());
   return sampled.has_value();
 }
