@@ -54,7 +54,9 @@ bool is_same_file(const std::string& a, const std::string& b) {
 // The name under which an open file can be opened here: it may be of another mount namespace.
 std::string path_here(const std::string& process, const std::string& open_file,
                       const std::string& target) {
-  for (const std::string& path : {target, process + "/root" + target}) {
+  std::string through_its_root = process;
+  through_its_root.append("/root").append(target);
+  for (const std::string& path : {target, through_its_root}) {
     if (is_same_file(path, open_file)) return path;
   }
   return {};
@@ -115,7 +117,9 @@ std::vector<FoundRecording> find_open(const std::string& root, std::size_t most)
     if (!sources::to_number(pid)) continue;
     const auto name = files.read("/proc/" + pid + "/comm");
     if (!name || sources::trim(*name) != "pyrometer") continue;
-    add_open_files(root + "/proc/" + pid, found);
+    std::string process = root;
+    process.append("/proc/").append(pid);
+    add_open_files(process, found);
   }
   keep_the_last(found, most);
   return found;
