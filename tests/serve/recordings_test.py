@@ -53,6 +53,23 @@ class Recordings(support.RecordingCase):
         self.assertFalse(pathlib.Path(str(self.recording) + "-wal").exists())
         self.assertEqual(self.end(), 0)
 
+    def test_replay(self):
+        """A recording in place of this machine: its GPUs and itself."""
+        recorder = self.record(world="gpus 1\ngpu0.util 31\ngpu0 process 4242 compute 2048 60\n")
+        time.sleep(3)
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait(timeout=60)
+        self.serve(support.HEALTHY, "--replay", str(self.recording), "--replay-speed", "4", root=False)
+        page = self.wait_for(lambda p: p.find("pyrometer_gpu_util_ratio") and
+                             p.find("pyrometer_recording_steps_total"), 60)
+        self.assertEqual(page.find("pyrometer_gpu_util_ratio"), [0.31])
+        self.assertEqual(page.find("pyrometer_gpu_process_memory_bytes", pid="4242"), [2048 << 20])
+        self.assertEqual(page.find("pyrometer_source_up", source="recording"), [1])
+        self.assertGreater(page.one("pyrometer_recording_steps_total"), 10)
+        self.assertEqual(self.get("/api/v1/gpus").json["host"], "train.pyro")
+        time.sleep(2)  # it has begun anew by now
+        self.assertEqual(self.get("/healthz").status, 200)
+
     def test_found_by_itself(self):
         """Without --recordings: what a running pyrometer of the same user has open."""
         self.record()

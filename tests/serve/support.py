@@ -230,11 +230,15 @@ class ServeCase(unittest.TestCase):
 
 
 class RecordingCase(ServeCase):
-    def record(self, name="train.pyro", training=TRAINING):
-        """Starts `pyrometer run` on the simulated GPU."""
+    def record(self, name="train.pyro", training=TRAINING, world=None):
+        """Starts `pyrometer run` on the simulated GPU; `world`: what the simulated NVML tells of it."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYROMETER_")}
         environment.update(HOME=str(self.folder), LD_LIBRARY_PATH=str(BUILD / "tests" / "gpu13"), OMP_NUM_THREADS="1",
                            PYROMETER_TEST_LIBRARY=str(BUILD / "lib" / "pyrometer" / "libpyrometer_inject.so"))
+        if world is not None:
+            (self.folder / "recorded_world").write_text(world, encoding="utf-8")
+            environment["LD_LIBRARY_PATH"] += ":" + str(BUILD / "tests" / "stub_nvml")
+            environment["PYROMETER_STUB_NVML"] = str(self.folder / "recorded_world")
         environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:handle_segv=0:handle_abort=0"
         self.recording = self.folder / name
         self.recording.parent.mkdir(exist_ok=True)
