@@ -59,7 +59,7 @@ Job job_of(const recording::TrialRecord& record) {
 
 // Why a run cannot be used; empty where it can.
 std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions& trial,
-                       const recording::TrialRecord& record) {
+                       const recording::TrialRecord& record, bool so_already_will_do) {
   switch (outcome.how) {
     case TrialEnd::kEnded:
       break;
@@ -90,7 +90,9 @@ std::string failure_of(const TrialOutcome& outcome, const monitor::TrialOptions&
         if (status == rank->overrides.end()) {
           return "not applied: no process that trains with PyTorch loaded the hook" + which;
         }
-        if (!status->second.starts_with("applied")) return status->second + which;
+        const bool will_do = status->second.starts_with("applied") ||
+                             (so_already_will_do && monitor::is_so_already(one.id, status->second));
+        if (!will_do) return status->second + which;
       }
     }
     if (!rank->loss_not_finite.empty()) {
@@ -156,7 +158,7 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial,
                    .recording = request.recording};
   base::Result<recording::TrialRecord> record = recording::read_trial(request.recording);
   if (record) out.record = std::move(*record);
-  out.failure = failure_of(*outcome, trial, out.record);
+  out.failure = failure_of(*outcome, trial, out.record, command.so_already_will_do);
   if (out.failure.empty() && !record) out.failure = record.error().to_string();
   out.steps = timed(out.record);
   std::vector<std::vector<double>> losses;

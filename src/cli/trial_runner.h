@@ -30,6 +30,8 @@ struct TrialReading {
 struct TrialCommand {
   std::vector<std::string> words;
   std::vector<std::string> environment;  // NAME=value
+  // What an override asks for may be what the program does itself.
+  bool so_already_will_do = false;
 };
 
 class TrialRunner {
@@ -46,7 +48,7 @@ class TrialRunner {
   // Errors: the program cannot be started, or a recording cannot be read. That the command fails,
   // hangs or refuses an override is no error.
   [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial) {
-    return run(trial, {settings_.command, {}});
+    return run(trial, {.words = settings_.command, .environment = {}});
   }
   [[nodiscard]] base::Result<TrialReading> run(const monitor::TrialOptions& trial,
                                                const TrialCommand& command);

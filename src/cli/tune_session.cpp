@@ -169,7 +169,9 @@ std::optional<Measurement> TuneSession::measure(Measurement wanted) {
       return std::nullopt;
     }
   }
-  base::Result<TrialReading> reading = runner_.run(asked, {trial.command, trial.environment});
+  base::Result<TrialReading> reading = runner_.run(
+      asked,
+      {.words = trial.command, .environment = trial.environment, .so_already_will_do = true});
   if (!reading) {
     failed_ = reading.error();
     stopped_ = true;

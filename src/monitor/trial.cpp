@@ -36,6 +36,14 @@ std::vector<std::string> trial_environment(const TrialOptions& trial) {
   return set;
 }
 
+bool is_so_already(std::string_view id, std::string_view text) {
+  if (!text.starts_with("cannot: because ") || !text.ends_with(" already")) return false;
+  // In another mode, or by another way to update: not what was asked for.
+  const bool other =
+      id == "compile" || (id == "optimizer.foreach" && text.ends_with("it is fused already"));
+  return !other;
+}
+
 std::string OverrideLog::take(std::int64_t process, std::string_view id, std::string_view text) {
   constexpr std::size_t kMost = 10'000;  // a ring is foreign
   const auto same = std::find_if(said_.begin(), said_.end(), [&](const Said& one) {

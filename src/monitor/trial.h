@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/overrides.h"
@@ -22,6 +23,10 @@ struct TrialOptions {
   std::optional<std::uint32_t> seed;  // of Python's, NumPy's and torch's generators
   int losses = 0;                     // of so many first steps the losses are recorded
 };
+
+// Whether a process says of an override, "cannot: because … already", that the program does so
+// itself: nothing had to be changed. Not where it says that something else stands in the way.
+[[nodiscard]] bool is_so_already(std::string_view id, std::string_view text);
 
 // NAME=value for the command's environment: docs/concepts/overrides.md.
 [[nodiscard]] std::vector<std::string> trial_environment(const TrialOptions& trial);

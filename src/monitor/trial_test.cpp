@@ -29,6 +29,15 @@ TEST(TrialEnvironment, SaysWhatIsAsked) {
   EXPECT_THAT(trial_environment(trial), ElementsAre("PYROMETER_STOP_AFTER=seconds=2.5,steps=12"));
 }
 
+TEST(Override, IsSoAlready) {
+  EXPECT_TRUE(is_so_already("loader.workers", "cannot: because the loader has 0 workers already"));
+  EXPECT_TRUE(is_so_already("optimizer.fused", "cannot: because it is fused already"));
+  EXPECT_FALSE(is_so_already("optimizer.foreach", "cannot: because it is fused already"));
+  EXPECT_FALSE(is_so_already("compile", "cannot: because it is compiled already"));
+  EXPECT_FALSE(is_so_already("gc", "cannot: because of the weather"));
+  EXPECT_FALSE(is_so_already("gc", "applied: already"));
+}
+
 TEST(OverrideLog, TellsOnceAndKeepsTheLastWord) {
   OverrideLog log;
   TrialOptions trial;

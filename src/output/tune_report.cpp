@@ -8,6 +8,7 @@
 #include "output/change_words.h"
 #include "output/section_tools.h"
 #include "output/summary.h"
+#include "output/svg_chart.h"
 
 namespace pyrometer::output {
 namespace {
@@ -99,7 +100,11 @@ std::string or_dash(std::optional<double> figure, std::string (*format)(double))
 }
 
 std::string format_loss(double loss) { return fmt::format("{:.4g}", loss); }
-std::string format_seconds(double seconds) { return format_number(seconds) + " s"; }
+// As format_number(), but with as many digits below 1.
+std::string format_small(double number) {
+  return number < 1 ? fmt::format("{:.3g}", number) : format_number(number);
+}
+std::string format_seconds(double seconds) { return format_small(seconds) + " s"; }
 
 bool any(const TuneResult& result, std::optional<double> (*figure)(const Measurement&)) {
   return std::any_of(result.tried.begin(), result.tried.end(),
@@ -126,16 +131,38 @@ constexpr Figure kFigures[] = {
     {"steps/s", 3, step_rate_of, format_number},
     {"peak memory", 1, memory_of, format_bytes},
     {"USD/1M samples", 1, usd_per_million, format_usd},
-    {"J/sample", 1, tune::joules_per_sample, format_number},
+    {"J/sample", 1, tune::joules_per_sample, format_small},
     {"loss", 4, loss_of, format_loss},
 };
+
+// A column for each dimension as long as there are few; else one for all of them.
+constexpr std::size_t kMostColumns = 4;
+
+void add_columns(const tune::Space& space, Table& table) {
+  if (space.dimensions.size() > kMostColumns) {
+    table.columns.push_back(text_column("configuration"));
+    return;
+  }
+  for (const tune::Dimension& one : space.dimensions) {
+    table.columns.push_back(one.ordered() ? number_column(one.name) : text_column(one.name));
+  }
+}
+
+void add_cells(const tune::Space& space, const tune::Point& point, std::vector<std::string>& row) {
+  if (space.dimensions.size() > kMostColumns) {
+    row.push_back(space.text_of(point));
+    return;
+  }
+  for (std::size_t d = 0; d < space.dimensions.size(); ++d) row.push_back(space.value(point, d));
+}
 
 Section tried_section(const TuneResult& result) {
   Section out{.title = "What was tried",
               .note = fmt::format("Best first by {}; figures of the longest trial of each. Its "
                                   "length: a quarter, half or all of a trial.",
                                   tune::info_of(result.objective).cost)};
-  out.table.columns = {text_column(""), text_column("configuration")};
+  out.table.columns = {text_column("")};
+  add_columns(result.space, out.table);
   std::vector<Figure> shown;
   for (const Figure& figure : kFigures) {
     if (!any(result, figure.of)) continue;
@@ -151,7 +178,8 @@ Section tried_section(const TuneResult& result) {
     std::string_view mark = outcome_words(last.outcome);
     if (last.point == result.first && mark.empty()) mark = "first";
     if (result.best == last.point) mark = "best";
-    std::vector<std::string> row = {std::string(mark), result.space.text_of(last.point)};
+    std::vector<std::string> row = {std::string(mark)};
+    add_cells(result.space, last.point, row);
     for (const Figure& figure : shown) row.push_back(or_dash(figure.of(last), figure.format));
     if (to_loss) row.push_back(or_dash(last.seconds_to_loss, format_seconds));
     row.push_back(last.outcome == Outcome::kExcluded
@@ -179,13 +207,19 @@ Section finals_section(const TuneResult& result) {
   Section out{
       .title = "In turns with the first configuration",
       .note = fmt::format("Change of {}; less is better.", tune::info_of(result.objective).cost)};
-  out.table.columns = {text_column(""), text_column("configuration"), number_column("measured"),
-                       number_column("interval"), number_column("pairs", 1)};
+  out.table.columns = {text_column("")};
+  add_columns(result.space, out.table);
+  for (const Column& column :
+       {number_column("measured"), number_column("interval"), number_column("pairs", 1)}) {
+    out.table.columns.push_back(column);
+  }
   for (const tune::Final& one : result.finals) {
-    out.table.rows.push_back(
-        {std::string(final_words(one.verdict)), result.space.text_of(one.point),
-         one.pairs > 0 ? format_change(one.ratio.value) : "–", format_change_range(one.ratio),
-         one.pairs > 0 ? std::to_string(one.pairs) : "–"});
+    std::vector<std::string> row = {std::string(final_words(one.verdict))};
+    add_cells(result.space, one.point, row);
+    row.push_back(one.pairs > 0 ? format_change(one.ratio.value) : "–");
+    row.push_back(format_change_range(one.ratio));
+    row.push_back(one.pairs > 0 ? std::to_string(one.pairs) : "–");
+    out.table.rows.push_back(std::move(row));
     if (!one.reason.empty()) {
       out.lines.push_back(result.space.text_of(one.point) + ": " + one.reason + ".");
     }
@@ -201,7 +235,7 @@ std::optional<double> front_cost(const Front& front, const Measurement& one) {
 
 std::string front_text(const Front& front, double cost) {
   if (front.id == "peak_memory_bytes") return format_bytes(cost);
-  if (front.id == "joules_per_sample") return format_number(cost) + " J";
+  if (front.id == "joules_per_sample") return format_small(cost) + " J";
   return format_usd(cost);
 }
 
@@ -210,13 +244,16 @@ Section front_section(const TuneResult& result, const Front& front) {
               .note =
                   "The front: no other configuration has as much of the one for as little of "
                   "the other."};
-  out.table.columns = {text_column("configuration"), number_column("samples/s"),
-                       number_column(std::string(front.title))};
+  add_columns(result.space, out.table);
+  out.table.columns.push_back(number_column("samples/s"));
+  out.table.columns.push_back(number_column(std::string(front.title)));
   for (const std::size_t i : front.members) {
     const Measurement& one = result.tried[i].last;
-    out.table.rows.push_back({result.space.text_of(one.point),
-                              format_number(*tune::samples_per_second(one)),
-                              front_text(front, *front_cost(front, one))});
+    std::vector<std::string> row;
+    add_cells(result.space, one.point, row);
+    row.push_back(format_number(*tune::samples_per_second(one)));
+    row.push_back(front_text(front, *front_cost(front, one)));
+    out.table.rows.push_back(std::move(row));
   }
   out.plot = text_scatter(front_scatter(result, front), kPlotWidth);
   return out;
@@ -339,6 +376,31 @@ Scatter front_scatter(const TuneResult& result, const Front& front) {
   return out;
 }
 
+std::string tune_chart(const TuneResult& result) {
+  constexpr std::size_t kMostBars = 40;
+  SvgChart chart;
+  std::vector<Bar> bars;
+  for (const Tried& one : result.tried) {
+    if (!one.cost || bars.size() == kMostBars) break;  // best first, those without last
+    const double value = tune::objective_of(*one.cost, result.objective);
+    bars.push_back({.label = result.space.text_of(one.last.point),
+                    .value = value,
+                    .value_text = format_number(value),
+                    .is_first = one.last.point == result.first,
+                    .is_best = result.best == one.last.point});
+  }
+  if (bars.empty()) return "";
+  const bool to_loss = result.objective == Objective::kTimeToLoss;
+  chart.add_bars(to_loss ? "seconds to the loss (less is better)"
+                         : std::string(tune::info_of(result.objective).title),
+                 bars);
+  for (const Front& front : result.fronts) {
+    chart.add_scatter("Throughput against " + std::string(front.title),
+                      front_scatter(result, front));
+  }
+  return chart.finish();
+}
+
 std::string tune_verdict(const TuneResult& result) {
   const std::string first = result.space.text_of(result.first);
   const std::string_view what = tune::info_of(result.objective).cost;
@@ -349,12 +411,13 @@ std::string tune_verdict(const TuneResult& result) {
                          format_change_range(result.best_ratio), first);
     case Verdict::kNoFirst: {
       const Tried* best = find(result, *result.best);
+      const Tried* start = find(result, result.first);
       return fmt::format(
-          "Best of what works: {}, {}. The first configuration ({}) did not, so there is nothing "
-          "to compare it with.",
+          "Best of what works: {}, {}. There is nothing to compare it with: {}, the first "
+          "configuration, has no figure ({}).",
           result.space.text_of(*result.best),
           best != nullptr && best->cost ? describe_objective(*best->cost, result.objective) : "–",
-          first);
+          first, start != nullptr ? start->last.reason : "not tried");
     }
     case Verdict::kNoneWorks:
       return result.interrupted ? "Interrupted before anything was measured."
@@ -418,6 +481,7 @@ Document tune_document(const TuneResult& result) {
     out.notes.push_back("interrupted: this is what was known by then; pyrometer tune --resume " +
                         result.file + " goes on");
   }
+  if (result.objective == Objective::kTimeToLoss) return out;
   out.notes.emplace_back(
       "settings that train faster per sample may need more samples to the same loss: a larger "
       "batch wants another learning rate");

@@ -19,6 +19,10 @@ bool write_tune_json(const tune::TuneResult& result, const base::TextSink& sink)
 // "512 samples per second": the objective of a trial with this cost.
 [[nodiscard]] std::string describe_objective(double cost, tune::Objective objective);
 
+// The configurations as bars by the objective, and the fronts: an <svg> element, empty where
+// nothing was measured.
+[[nodiscard]] std::string tune_chart(const tune::TuneResult& result);
+
 // Throughput against what it costs.
 [[nodiscard]] Scatter front_scatter(const tune::TuneResult& result, const tune::Front& front);
 

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import time
 import unittest
+from xml.etree import ElementTree
 
 import support
 
@@ -100,7 +101,11 @@ class Tune(support.RunCase):
         self.assertAlmostEqual(outcomes["32"]["samples_per_step"], 32)
         # All of it again changes nothing and runs nothing.
         started = (self.folder / "started").read_text()
-        again = self.end_tune(self.start_tune("--resume", str(self.results), command=()))
+        chart = self.folder / "chart.svg"
+        again = self.end_tune(self.start_tune("--resume", str(self.results), "--report", str(chart),
+                                              command=()))
+        labels = [text.text for text in ElementTree.parse(str(chart)).iter() if text.text]
+        self.assertIn("batch=32", labels)
         self.assertEqual(again["best"], result["best"])
         self.assertEqual((self.folder / "started").read_text(), started)
 

@@ -10,12 +10,15 @@
 #include "cli/exit_code_of.h"
 #include "cli/folder_copy.h"
 #include "cli/message.h"
+#include "cli/output_file.h"
 #include "cli/power_sweep.h"
 #include "cli/recording_name.h"
 #include "cli/scratch_folder.h"
 #include "cli/tune_session.h"
 #include "cli/values.h"
 #include "monitor/interrupts.h"
+#include "output/html_document.h"
+#include "output/svg_chart.h"
 #include "output/tune_report.h"
 #include "recording/tune_file.h"
 
@@ -56,6 +59,17 @@ void drop_if_empty(const recording::TuneFile& file) {
   for (const char* ending : {"", "-wal", "-shm"}) {
     std::filesystem::remove(file.path() + ending, ignored);
   }
+}
+
+bool is_page(const std::string& file) { return file.ends_with(".html"); }
+
+ExitCode write_report(const std::string& file, const tune::TuneResult& result) {
+  return replace_file(file, [&](const base::TextSink& sink) {
+    const std::string chart = output::tune_chart(result);
+    if (is_page(file))
+      return output::write_html_document(output::tune_document(result), chart, sink);
+    return sink(chart.empty() ? output::SvgChart().finish() : chart);
+  });
 }
 
 std::string present_folder() {
@@ -189,6 +203,12 @@ OptionGroup TuneCommand::trial_options() {
 
 std::vector<OptionGroup> TuneCommand::options() {
   OptionGroup output = output_.options("tune-schema.md");
+  output.options.push_back({.long_name = "report",
+                            .value = "FILE",
+                            .help = "also write a page with the charts to FILE (.html), or the "
+                                    "charts alone (.svg)",
+                            .set = set_text(report_),
+                            .completes = Completes::kFiles});
   output.options.push_back({.short_name = 'q',
                             .long_name = "no-progress",
                             .help = "say nothing on stderr meanwhile",
@@ -198,6 +218,9 @@ std::vector<OptionGroup> TuneCommand::options() {
 
 std::string TuneCommand::conflict() const {
   if (std::string wrong = output_.conflict(); !wrong.empty()) return wrong;
+  if (!report_.empty() && !is_page(report_) && !report_.ends_with(".svg")) {
+    return "--report " + report_ + " ends neither in .html nor in .svg";
+  }
   if (!resume_.empty()) {
     if (!save_.empty()) return "--save and --resume exclude each other";
     if (words_ != TuneWords{}) {
@@ -331,7 +354,9 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
   const ExitCode written = output_.write(
       output::tune_document(*result),
       [&](const base::TextSink& sink) { return output::write_tune_json(*result, sink); }, terminal);
+  const ExitCode reported = report_.empty() ? ExitCode::kOk : write_report(report_, *result);
   if (written != ExitCode::kOk) return written;
+  if (reported != ExitCode::kOk) return reported;
   if (!restored) return ExitCode::kFailed;
   if (result->interrupted) return ExitCode::kInterrupted;
   return result->verdict == tune::Verdict::kNoneWorks ? ExitCode::kFailed : ExitCode::kOk;

@@ -31,6 +31,7 @@ class TuneCommand : public Command {
   ReportOutput output_;
   std::string save_;
   std::string resume_;
+  std::string report_;
   double budget_s_ = 600;
   double patience_s_ = 0;  // 0: by the length of a trial
   bool allow_power_limit_ = false;
