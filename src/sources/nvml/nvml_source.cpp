@@ -65,7 +65,12 @@ base::Result<void> NvmlSource::start() {
 
 base::Result<void> NvmlSource::open() {
   auto library = options_.open();
-  if (!library) return base::fail(explain(library.error(), kLibraryNotFound, nullptr));
+  if (!library) {
+    // A library that is there and is not NVML speaks for itself, where the rest is sound.
+    const bool is_missing = library.error().kind == base::ErrorKind::kNotFound;
+    return base::fail(
+        explain(library.error(), is_missing ? kLibraryNotFound : kSuccess, nullptr));
+  }
   auto session = std::make_unique<Session>(std::move(*library));
   const Api& api = session->library.api;
   if (const Return code = call(api.init); code != kSuccess) {
