@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include "cli/recorded_ranks.h"
+#include "cli/training_watch.h"
 #include "readout/collector.h"
 #include "readout/fields.h"
 #include "recording/writer.h"
@@ -132,6 +138,35 @@ TEST(RecordedRanks, AreAFieldOfTheirGpu) {
   }
   device.processes.emplace_back();
   EXPECT_EQ(readout::field_text(*field, device, snapshot), "2 11");
+}
+
+TEST(Replay, TellsTheStepsOfTheMomentThatIsPlayed) {
+  const sources::FakeRoot folder;
+  const std::string path = folder.path() + "/run.pyro";
+  auto writer = recording::Writer::create(path);
+  ASSERT_TRUE(writer);
+  (*writer)->put_process({.id = 1, .pid = 42, .start = kSecond, .end = 60 * kSecond, .rank = 2});
+  for (int i = 0; i < 50; ++i) {
+    (*writer)->add_step(1, {.index = i,
+                            .span = {(i + 1) * kSecond, (i + 2) * kSecond},
+                            .longest = kSecond,
+                            .samples = 8});
+  }
+  (*writer)->commit();
+  std::atomic<std::int64_t> now = 11 * kSecond;
+  TrainingWatch watch("/nowhere", {}, PlayedRecording{path, [&now] { return now.load(); }});
+  ASSERT_TRUE(watch.start());
+  std::shared_ptr<const readout::Trainings> told;
+  for (int i = 0; i < 1000 && (told == nullptr || told->empty()); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    told = watch.trainings();
+  }
+  ASSERT_EQ(told->size(), 1U);
+  const readout::Training& training = told->at(42);
+  EXPECT_EQ(training.steps, 10) << "those that had ended by then";
+  EXPECT_EQ(training.rank, 2);
+  EXPECT_DOUBLE_EQ(training.samples_per_second.value_or(0), 8);
+  EXPECT_EQ(training.file, path);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Fields that can be asked for by name: those of nvidia-smi --query-gpu and dmon, and Pyrometer's metrics.
+// Fields that can be asked for by name: those of nvidia-smi --query-gpu and dmon, and Pyrometer's
+// metrics.
 #pragma once
 
 #include <cstdint>

@@ -47,10 +47,34 @@ class Metrics(support.ServeCase):
         self.assertEqual(page.one("pyrometer_gpu_util_ratio", gpu="1"), 0)
         self.assertNotIn("NaN", self.get("/metrics").text)
 
+    def test_every_dcgm_metric(self):
+        """Name, type and labels of what NVIDIA's exporter serves by default, and of its profiling metrics."""
+        gauges = ["DEV_" + name for name in (
+            "SM_CLOCK MEM_CLOCK MEMORY_TEMP GPU_TEMP POWER_USAGE GPU_UTIL MEM_COPY_UTIL ENC_UTIL DEC_UTIL XID_ERRORS "
+            "FB_FREE FB_USED FB_RESERVED ROW_REMAP_FAILURE VGPU_LICENSE_STATUS NVLINK_BANDWIDTH_TOTAL").split()]
+        gauges += ["PROF_" + name for name in (
+            "GR_ENGINE_ACTIVE SM_ACTIVE SM_OCCUPANCY PIPE_TENSOR_ACTIVE DRAM_ACTIVE PIPE_FP64_ACTIVE PIPE_FP32_ACTIVE "
+            "PIPE_FP16_ACTIVE PCIE_TX_BYTES PCIE_RX_BYTES NVLINK_TX_BYTES NVLINK_RX_BYTES").split()]
+        counters = ["DEV_" + name for name in (
+            "TOTAL_ENERGY_CONSUMPTION PCIE_REPLAY_COUNTER CORRECTABLE_REMAPPED_ROWS UNCORRECTABLE_REMAPPED_ROWS").split()]
+        self.serve(support.HEALTHY)
+        self.wait_for(lambda p: p.find("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL") and p.find("DCGM_FI_DEV_XID_ERRORS"))
+        text = self.get("/metrics").text
+        served = dict(re.findall(r"^# TYPE DCGM_FI_(\w+) (\w+)$", text, re.M))
+        self.assertEqual(served, {**dict.fromkeys(gauges, "gauge"), **dict.fromkeys(counters, "counter")})
+        wanted = ["gpu", "UUID", "pci_bus_id", "device", "modelName", "Hostname"]
+        for name in served:
+            lines = re.findall(r"^DCGM_FI_%s\{(.*)\} " % name, text, re.M)
+            self.assertEqual(len(lines), 2, name)
+            self.assertEqual(re.findall(r'(\w+)="', lines[1]), wanted, name)  # GPU 1 runs nobody's processes
+
     def test_units(self):
         """Base units under our names, DCGM's under its."""
         self.serve(support.HEALTHY)
         page = self.wait_for_gpus(2)
+        self.assertAlmostEqual(page.one("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", gpu="1"),
+                               (page.one("DCGM_FI_PROF_NVLINK_TX_BYTES", gpu="1") +
+                                page.one("DCGM_FI_PROF_NVLINK_RX_BYTES", gpu="1")) / 1024 / 1000)
         pairs = {"pyrometer_gpu_util_ratio": ("DCGM_FI_DEV_GPU_UTIL", 100),
                  "pyrometer_gpu_memory_used_bytes": ("DCGM_FI_DEV_FB_USED", 1 / 1048576),
                  "pyrometer_gpu_clock_sm_hertz": ("DCGM_FI_DEV_SM_CLOCK", 1e-6),

@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -337,15 +338,16 @@ bool run(double hours, double speed, Result& result) {
     fmt::print(stderr, "soak: {}\n", script.error().to_string());
     return false;
   }
-  const PlayedClock clock(speed);
+  // Shared: a sampling thread that does not end in time is left behind.
+  const auto clock = std::make_shared<const PlayedClock>(speed);
   std::vector<std::unique_ptr<sources::Source>> all;
-  all.push_back(std::make_unique<sources::replay::ScriptedSource>(
-      sources::replay::ScriptedOptions{.script = *script, .clock = [&] { return clock.now(); }}));
+  all.push_back(std::make_unique<sources::replay::ScriptedSource>(sources::replay::ScriptedOptions{
+      .script = *script, .clock = [clock] { return clock->now(); }}));
   readout::Live live(
       std::move(all),
       {.host = "soak",
        .made_up = sources::replay::made_up_owners(*script),
-       .unix_ms = [&] { return clock.unix_ms(); },
+       .unix_ms = [clock] { return clock->unix_ms(); },
        .poller = {.period_scale = 1 / speed, .first_retry = 2ms, .last_retry = 2ms}});
   server::ServeOptions options;
   static_cast<void>(server::parse_address("127.0.0.1:0", options.listen.emplace_back()));
@@ -359,7 +361,7 @@ bool run(double hours, double speed, Result& result) {
   const std::string url = (*opened)->urls().front();
   const auto port = static_cast<std::uint16_t>(std::atoi(url.c_str() + url.rfind(':') + 1));
   std::thread client([&] {
-    scrape(port, clock, hours, result);
+    scrape(port, *clock, hours, result);
     ::kill(::getpid(), SIGTERM);
   });
   const auto served = (*opened)->run(live, [] {});

@@ -68,8 +68,7 @@ base::Result<void> NvmlSource::open() {
   if (!library) {
     // A library that is there and is not NVML speaks for itself, where the rest is sound.
     const bool is_missing = library.error().kind == base::ErrorKind::kNotFound;
-    return base::fail(
-        explain(library.error(), is_missing ? kLibraryNotFound : kSuccess, nullptr));
+    return base::fail(explain(library.error(), is_missing ? kLibraryNotFound : kSuccess, nullptr));
   }
   auto session = std::make_unique<Session>(std::move(*library));
   const Api& api = session->library.api;
