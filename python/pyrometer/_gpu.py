@@ -60,6 +60,11 @@ class Process:
     container: Optional[str] = None
     slurm_job: Optional[str] = None
     pod: Optional[str] = None
+    pod_namespace: Optional[str] = None
+    recording: Optional[str] = None
+    """What records it: "pyrometer 4242" with that program's process id."""
+    rank: Optional[int] = None
+    """Rank in its training, where that is known."""
     missing: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def reason(self, name: str) -> Optional[str]:
@@ -167,7 +172,9 @@ def _process(given: Mapping[str, Any]) -> Process:
         pid=given["pid"], type=given.get("type", "compute"), user=given.get("user"),
         program=given.get("program"), memory=given.get("memory_bytes"),
         utilization=given.get("util"), container=given.get("container"),
-        slurm_job=given.get("slurm_job"), pod=given.get("pod"), missing=given.get("missing", {}))
+        slurm_job=given.get("slurm_job"), pod=given.get("pod"),
+        pod_namespace=given.get("pod_namespace"), recording=given.get("recording"),
+        rank=given.get("rank"), missing=given.get("missing", {}))
 
 
 def _gpu(given: Mapping[str, Any]) -> Gpu:

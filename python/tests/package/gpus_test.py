@@ -57,6 +57,12 @@ class GpusTest(PackageCase):
         self.assertEqual(len([g for g in found if g.kind == "gpu"]), 8)
         self.assertEqual({g.vendor for g in found}, {"Demo"})
         self.assertEqual(found[0].processes[0].user, "demo-ada")
+        ranks = [p.rank for g in found for p in g.processes if p.rank is not None]
+        self.assertTrue(ranks)
+        self.assertTrue(all(isinstance(rank, int) for rank in ranks))
+        ranked = next(p for g in found for p in g.processes if p.rank is not None)
+        self.assertIsNone(ranked.recording)
+        self.assertIn("made up", ranked.reason("recording"))
 
     def test_every_field_is_one_of_the_program(self):
         from pyrometer import _gpu
