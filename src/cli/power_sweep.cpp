@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sources/nvml/visible_gpus.h"
+
 namespace pyrometer::cli {
 
 base::Result<PowerSweep> PowerSweep::begin(const tune::Dimension& dimension) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cli/tune_rows.h"
@@ -36,7 +37,14 @@ constexpr std::size_t kMostRounds = 6;
 }  // namespace
 
 TuneSession::TuneSession(TuneOptions options, recording::TuneFile& file)
-    : options_(std::move(options)), file_(file), runner_(options_.trials) {
+    : options_(std::move(options)), file_(file) {
+  for (std::size_t slot = 0; slot < std::max<std::size_t>(1, options_.gpus.size()); ++slot) {
+    TrialRunner::Settings settings = options_.trials;
+    if (slot > 0) settings.scratch += "/slot" + std::to_string(slot);
+    std::error_code ignored;  // a trial that cannot write says so
+    std::filesystem::create_directories(settings.scratch, ignored);
+    runners_.push_back(std::make_unique<TrialRunner>(std::move(settings)));
+  }
   for (const recording::TuneRow& row : file.rows()) {
     if (auto one = measurement_of(row, options_.space)) earlier_.push_back(std::move(*one));
   }
@@ -133,64 +141,33 @@ void TuneSession::read_trial(const TrialReading& reading, Measurement& one) {
   }
 }
 
-std::optional<Measurement> TuneSession::measure(Measurement wanted) {
-  if (stopped_) return std::nullopt;
-  if (auto one = kept(wanted)) {
-    ++result_.taken_over;
-    if (one->point == options_.first) settle_objective(*one);
-    result_.all.push_back(*one);
-    return one;
-  }
-  const bool is_late =
-      !wanted.is_final && std::chrono::steady_clock::now() > options_.search_deadline;
+monitor::TrialOptions TuneSession::trial_options(const Measurement& wanted) const {
   double seconds = options_.seconds * tune::share_of_length(wanted.rung);
   if (options_.objective == Objective::kSamplesPerJoule) {
     seconds = std::max(seconds, std::min(options_.seconds, kEnergySeconds));
   }
-  const tune::Trial trial = options_.command.fill(options_.space, wanted.point);
-  const monitor::TrialOptions asked{
-      .with = trial.overrides,
-      .stop_after_steps = kFewestSteps,
-      .stop_after_seconds = seconds,
-      // In a round all have the same seed, and each round another one.
-      .seed = kSeed + static_cast<std::uint32_t>(wanted.round),
-      .losses = options_.objective == Objective::kTimeToLoss ? kAllLosses : kLosses};
-  // A trial that cannot end in time tells nothing.
-  if (is_late || runner_.left() <= runner_.expected(asked)) {
-    result_.out_of_budget = true;
-    return std::nullopt;
-  }
-  options_.say((wanted.is_final ? "round " + std::to_string(wanted.round + 1) + ": " : "") +
-               options_.space.text_of(wanted.point));
-  if (trial.power_limit_w) {
-    if (auto limited = options_.set_power_limit(*trial.power_limit_w); !limited) {
-      failed_ = limited.error();
-      stopped_ = true;
-      return std::nullopt;
-    }
-  }
-  base::Result<TrialReading> reading = runner_.run(
-      asked,
-      {.words = trial.command, .environment = trial.environment, .so_already_will_do = true});
-  if (!reading) {
-    failed_ = reading.error();
-    stopped_ = true;
-    return std::nullopt;
-  }
-  if (reading->how == TrialEnd::kInterrupted || monitor::Interrupts::signal() != 0) {
+  return {.stop_after_steps = kFewestSteps,
+          .stop_after_seconds = seconds,
+          // In a round all have the same seed, and each round another one.
+          .seed = kSeed + static_cast<std::uint32_t>(wanted.round),
+          .losses = options_.objective == Objective::kTimeToLoss ? kAllLosses : kLosses};
+}
+
+std::optional<Measurement> TuneSession::take(const TrialReading& reading, Measurement wanted) {
+  if (reading.how == TrialEnd::kInterrupted || monitor::Interrupts::signal() != 0) {
     result_.interrupted = stopped_ = true;
     return std::nullopt;
   }
-  if (reading->how == TrialEnd::kOutOfTime) {
+  if (reading.how == TrialEnd::kOutOfTime) {
     result_.out_of_budget = stopped_ = true;
     return std::nullopt;
   }
   constexpr double kMilli = 1e-3;
-  wanted.seconds = static_cast<double>(reading->took.count()) * kMilli;
-  read_trial(*reading, wanted);
+  wanted.seconds = static_cast<double>(reading.took.count()) * kMilli;
+  read_trial(reading, wanted);
   if (!options_.keep) {
     std::error_code ignored;
-    std::filesystem::remove(reading->recording, ignored);
+    std::filesystem::remove(reading.recording, ignored);
   }
   if (wanted.point == options_.first) settle_objective(wanted);
   base::Error unknown = unknown_objective(wanted);
@@ -212,26 +189,98 @@ std::optional<Measurement> TuneSession::measure(Measurement wanted) {
   return wanted;
 }
 
+std::optional<Measurement> TuneSession::measure(Measurement wanted, std::size_t slot) {
+  std::unique_lock lock(mutex_);
+  if (stopped_) return std::nullopt;
+  if (auto one = kept(wanted)) {
+    ++result_.taken_over;
+    if (one->point == options_.first) settle_objective(*one);
+    result_.all.push_back(*one);
+    return one;
+  }
+  const bool is_late =
+      !wanted.is_final && std::chrono::steady_clock::now() > options_.search_deadline;
+  tune::Trial trial = options_.command.fill(options_.space, wanted.point);
+  monitor::TrialOptions asked = trial_options(wanted);
+  asked.with = trial.overrides;
+  TrialRunner& runner = *runners_[slot];
+  // A trial that cannot end in time tells nothing.
+  if (is_late || runner.left() <= runner.expected(asked)) {
+    result_.out_of_budget = true;
+    return std::nullopt;
+  }
+  options_.say((wanted.is_final ? "round " + std::to_string(wanted.round + 1) + ": " : "") +
+               options_.space.text_of(wanted.point));
+  if (trial.power_limit_w) {
+    if (auto limited = options_.set_power_limit(*trial.power_limit_w); !limited) {
+      failed_ = limited.error();
+      stopped_ = true;
+      return std::nullopt;
+    }
+  }
+  if (!options_.gpus.empty()) {
+    trial.environment.push_back("CUDA_VISIBLE_DEVICES=" + options_.gpus[slot]);
+  }
+  lock.unlock();
+  base::Result<TrialReading> reading = runner.run(
+      asked,
+      {.words = trial.command, .environment = trial.environment, .so_already_will_do = true});
+  lock.lock();
+  if (!reading) {
+    failed_ = reading.error();
+    stopped_ = true;
+    return std::nullopt;
+  }
+  return take(*reading, std::move(wanted));
+}
+
+std::vector<std::optional<Measurement>> TuneSession::measure_all(
+    const std::vector<Measurement>& wanted) {
+  std::vector<std::optional<Measurement>> out(wanted.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < wanted.size(); ++i) {
+    threads.emplace_back([&, i] { out[i] = measure(wanted[i], i); });
+  }
+  out[0] = measure(wanted[0], 0);
+  for (std::thread& thread : threads) thread.join();
+  return out;
+}
+
 base::Result<void> TuneSession::search(tune::Search& search) {
   // Once finals have begun, what they compare is settled.
   const bool was_over = std::any_of(earlier_.begin(), earlier_.end(),
                                     [](const Measurement& one) { return one.is_final; });
   std::size_t failures = 0;
   bool any_works = false;
-  while (const auto question = search.next()) {
-    const Measurement wanted{.point = question->point, .rung = question->rung};
-    if (was_over && !kept(wanted)) break;
-    const std::optional<Measurement> one = measure(wanted);
-    if (!one) break;
-    const auto cost = tune::cost_of(*one, options_.objective);
-    search.answer(
-        {.outcome = one->outcome,
-         .cost = one->outcome == Outcome::kNotReached ? one->loss.value_or(0) : cost.value_or(0)});
-    const bool works = one->outcome == Outcome::kMeasured || one->outcome == Outcome::kNotReached;
-    any_works = any_works || works;
-    if (one->outcome == Outcome::kFailed) ++failures;
+  for (bool goes_on = true; goes_on;) {
+    std::vector<tune::Question> questions;
+    std::vector<Measurement> wanted;
+    while (questions.size() < runners_.size()) {
+      const auto question = search.next();
+      if (!question) break;
+      const Measurement one{.point = question->point, .rung = question->rung};
+      goes_on = !was_over || kept(one);
+      if (!goes_on) break;
+      questions.push_back(*question);
+      wanted.push_back(one);
+    }
+    if (questions.empty()) break;
+    const std::vector<std::optional<Measurement>> measured = measure_all(wanted);
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      const std::optional<Measurement>& one = measured[i];
+      goes_on = goes_on && one;
+      if (!one) continue;
+      const auto cost = tune::cost_of(*one, options_.objective);
+      search.answer(questions[i],
+                    {.outcome = one->outcome,
+                     .cost = one->outcome == Outcome::kNotReached ? one->loss.value_or(0)
+                                                                  : cost.value_or(0)});
+      any_works =
+          any_works || one->outcome == Outcome::kMeasured || one->outcome == Outcome::kNotReached;
+      if (one->outcome == Outcome::kFailed) ++failures;
+    }
     constexpr std::size_t kMostFailures = 4;
-    if (!any_works && failures == kMostFailures) {
+    if (!any_works && failures >= kMostFailures) {
       return base::fail({.kind = base::ErrorKind::kUnsupported,
                          .message = "no configuration works: " +
                                     options_.space.text_of(result_.all.front().point) + " " +
@@ -302,7 +351,8 @@ void TuneSession::compare_finalists(const std::vector<Point>& finalists) {
       const auto one = measure({.point = is_first ? options_.first : finalists[i],
                                 .is_final = true,
                                 .round = static_cast<int>(round),
-                                .rung = tune::kRungs - 1});
+                                .rung = tune::kRungs - 1},
+                               0);
       if (!one) {
         goes_on = false;
         break;

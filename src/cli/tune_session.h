@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,10 @@ struct TuneOptions {
   double seconds = 10;  // of a trial at its longest
   std::chrono::steady_clock::time_point search_deadline;
   LoadOptions load;
+  // Of the search, so many trials run side by side, each with one of these GPUs
+  // (CUDA_VISIBLE_DEVICES); what is compared in turns has the first. Empty: one trial at a time,
+  // with whatever the program sees.
+  std::vector<std::string> gpus;
   // Before a trial that has a power limit; null: none has.
   std::function<base::Result<void>(double watts)> set_power_limit;
   bool keep = false;                            // the trials' recordings
@@ -52,7 +58,15 @@ class TuneSession {
 
  private:
   // Nothing: stopped, by Ctrl-C, by the budget or an error; `stop_` says which.
-  [[nodiscard]] std::optional<tune::Measurement> measure(tune::Measurement wanted);
+  [[nodiscard]] std::optional<tune::Measurement> measure(tune::Measurement wanted,
+                                                         std::size_t slot);
+  // Side by side, one in each slot.
+  [[nodiscard]] std::vector<std::optional<tune::Measurement>> measure_all(
+      const std::vector<tune::Measurement>& wanted);
+  [[nodiscard]] monitor::TrialOptions trial_options(const tune::Measurement& wanted) const;
+  // Takes in what a trial told. Nothing: it tells that the search cannot go on.
+  [[nodiscard]] std::optional<tune::Measurement> take(const TrialReading& reading,
+                                                      tune::Measurement wanted);
   [[nodiscard]] std::optional<tune::Measurement> kept(const tune::Measurement& wanted) const;
   void read_trial(const TrialReading& reading, tune::Measurement& one);
   // Why the objective is not known of a trial that worked, and what to do; empty: it is.
@@ -66,7 +80,8 @@ class TuneSession {
 
   TuneOptions options_;
   recording::TuneFile& file_;
-  TrialRunner runner_;
+  std::vector<std::unique_ptr<TrialRunner>> runners_;  // by slot
+  std::mutex mutex_;  // of all below and the file, while trials run side by side
   std::vector<tune::Measurement> earlier_;  // of earlier sessions
   tune::TuneResult result_;
   verify::RunSummary last_run_;  // of the trial that was read last

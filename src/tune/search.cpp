@@ -107,18 +107,19 @@ void Search::promote() {
 
 std::optional<Question> Search::next() {
   if (!known_.contains(settings_.first)) {
-    taken_ = 1;
-    asked_ = {settings_.first, kRungs - 1};
-    return asked_;
+    if (owed_ > 0) return std::nullopt;
+    taken_ = owed_ = 1;
+    return Question{settings_.first, kRungs - 1};
   }
   while (true) {
     while (at_ < bracket_.size()) {
       const Point& point = bracket_[at_++];
       // A trial since the bracket was filled may have told.
       if (rung_ == 0 && !take(point)) continue;
-      asked_ = {point, rung_};
-      return asked_;
+      ++owed_;
+      return Question{point, rung_};
     }
+    if (owed_ > 0) return std::nullopt;
     if (!bracket_.empty()) promote();
     if (!bracket_.empty()) continue;
     fill_bracket();
@@ -126,11 +127,10 @@ std::optional<Question> Search::next() {
   }
 }
 
-void Search::answer(const Answer& answer) {
-  if (!asked_) return;
-  known_[asked_->point] = {asked_->rung, answer};
-  if (answer.outcome == Outcome::kOutOfMemory) bound_.add(asked_->point);
-  asked_.reset();
+void Search::answer(const Question& question, const Answer& answer) {
+  if (owed_ > 0) --owed_;
+  known_[question.point] = {question.rung, answer};
+  if (answer.outcome == Outcome::kOutOfMemory) bound_.add(question.point);
 }
 
 std::vector<Point> Search::finalists(std::size_t most, double factor) const {

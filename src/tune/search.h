@@ -56,10 +56,10 @@ class Search {
   // The space outlives it.
   Search(const Space& space, SearchSettings settings);
 
-  // Nothing: all is done. The first question is the first configuration at full length.
+  // The first question is the first configuration at full length. Several may be asked before they
+  // are answered. Nothing: all is done, if no answer is owed; else the next question depends on it.
   [[nodiscard]] std::optional<Question> next();
-  // Of the last question.
-  void answer(const Answer& answer);
+  void answer(const Question& question, const Answer& answer);
 
   // Whether it goes through all points.
   [[nodiscard]] bool is_exhaustive() const { return exhaustive_; }
@@ -96,7 +96,7 @@ class Search {
   std::size_t at_ = 0;          // in the bracket
   int rung_ = 0;
   std::size_t taken_ = 0;  // configurations
-  std::optional<Question> asked_;
+  std::size_t owed_ = 0;   // answers
 };
 
 }  // namespace pyrometer::tune

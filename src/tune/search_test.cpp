@@ -116,7 +116,7 @@ Asked ask_all(const Space& space, SearchSettings settings,
   Asked out;
   while (const auto question = search.next()) {
     out.questions.push_back(*question);
-    search.answer(answer(*question));
+    search.answer(*question, answer(*question));
     if (out.questions.size() > 2000) {
       ADD_FAILURE() << "does not end";
       break;
@@ -149,6 +149,33 @@ TEST(Search, SmallSpacesFromEndToEndByHalving) {
   ASSERT_EQ(asked.finalists.size(), 2U);
   EXPECT_EQ(asked.finalists[0], (Point{8, 0}));
   EXPECT_EQ(asked.finalists[1], (Point{8, 1}));
+}
+
+// Several at a time: the same configurations, and no rung before the one below is answered.
+TEST(Search, SeveralAtATime) {
+  const Space space = space_of("a=0..8; b=0,1,2");
+  const auto cost = [](const Point& p) { return 10 - p[0] + 0.1 * p[1]; };
+  Search search(space, {.first = space.first(), .grows_memory = {false, false}});
+  std::set<std::pair<Point, int>> asked;
+  std::size_t batches = 0;
+  while (true) {
+    std::vector<Question> batch;
+    while (batch.size() < 4) {
+      const auto question = search.next();
+      if (!question) break;
+      batch.push_back(*question);
+    }
+    if (batch.empty()) break;
+    ++batches;
+    for (const Question& one : batch) {
+      EXPECT_EQ(one.rung, batch.front().rung);
+      EXPECT_TRUE(asked.emplace(one.point, one.rung).second);
+    }
+    for (const Question& one : batch) search.answer(one, cost_of(cost(one.point)));
+  }
+  EXPECT_EQ(asked.size(), 1U + 26 + 9 + 3);
+  EXPECT_EQ(batches, 1U + 7 + 3 + 1);
+  EXPECT_EQ(search.finalists(1, 1.03).front(), (Point{8, 0}));
 }
 
 TEST(Search, GoesOnAfterFailures) {

@@ -47,8 +47,10 @@ class Tune(support.RunCase):
         words = [support.PYROMETER, "tune", "--json", *options]
         if command:
             words += ["--", support.PYTHON, "train.py", *command]
+        environment = self.environment(dict(env or {}, TMPDIR=str(temporary)))
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
         process = subprocess.Popen(
-            words, env=self.environment(dict(env or {}, TMPDIR=str(temporary))), cwd=str(self.folder),
+            words, env=environment, cwd=str(self.folder),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True)
         self.running.append(process)
@@ -109,18 +111,6 @@ class Tune(support.RunCase):
         self.assertEqual(again["best"], result["best"])
         self.assertEqual((self.folder / "started").read_text(), started)
 
-    def test_ctrl_c(self):
-        """Prints what is known; values went into the environment."""
-        process = self.start_tune("--space", "batch=8,16; env:LEVEL=low,high", "--trial-time",
-                                  "0.4s", "--save", str(self.results))
-        self.wait_until(lambda: len(self.rows()) >= 1, 60, "first trial")
-        os.kill(process.pid, signal.SIGINT)
-        result = self.end_tune(process, code=7)
-        self.assertTrue(result["interrupted"])
-        self.assertEqual(result["configurations"][0]["outcome"], "measured")
-        self.assertTrue((self.folder / "started").read_text().startswith("8 low\n"))
-        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
-
     def test_power_limits_come_back(self):
         """After SIGKILL and SIGTERM; without the option or the right nothing is touched."""
         world = self.folder / "world"
@@ -159,6 +149,51 @@ class Tune(support.RunCase):
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
         self.assertIn(b"no right to set the power limit of GPU 0", err)
+
+    def test_side_by_side(self):
+        """Each on a GPU of its own; not more trials than there are GPUs. Ctrl-C ends them all."""
+        world = self.folder / "world"
+        world.write_text("gpus 2\n")
+        env = {"PYROMETER_STUB_NVML": str(world), "LD_LIBRARY_PATH":
+               self.environment()["LD_LIBRARY_PATH"] + ":" +
+               str(support.BUILD / "tests" / "stub_nvml")}
+        text = TRAINING.replace("import os,", """import os, time
+open("spans", "a").write("%s begins %f\\n" % (os.environ["CUDA_VISIBLE_DEVICES"], time.time()))
+import atexit
+atexit.register(lambda: open("spans", "a").write(
+    "%s ends %f\\n" % (os.environ["CUDA_VISIBLE_DEVICES"], time.time())))
+import""")
+        (self.folder / "train.py").write_text(text)
+
+        def start(count):
+            return self.start_tune("--space", "batch=8..12; env:LEVEL=low,high",
+                                   "--trial-time", "0.4s", "--parallel",
+                                   str(count), "--save", str(self.results), env=env)
+
+        process = start(3)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"of which there are 2", err)
+        process = start(2)
+        self.wait_until(lambda: len(self.rows()) >= 3, 90, "two trials after the first")
+        os.kill(process.pid, signal.SIGINT)
+        result = self.end_tune(process, code=7)
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(result["configurations"][0]["outcome"], "measured")
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+        self.assertTrue((self.folder / "started").read_text().startswith("8 low\n"))
+        spans = [line.split() for line in (self.folder / "spans").read_text().splitlines()]
+        self.assertEqual({span[0] for span in spans}, {"GPU-00001", "GPU-00002"})
+        running = set()
+        together = 0
+        for gpu, what, _ in sorted(spans, key=lambda span: float(span[2])):
+            if what == "begins":
+                self.assertNotIn(gpu, running)
+                running.add(gpu)
+            else:
+                running.discard(gpu)
+            together = max(together, len(running))
+        self.assertEqual(together, 2)
 
     def test_samples_that_are_not_known(self):
         text = TRAINING.replace("DataLoader(torch.randn(100000, 8), batch_size=batch)",

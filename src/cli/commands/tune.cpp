@@ -21,6 +21,7 @@
 #include "output/svg_chart.h"
 #include "output/tune_report.h"
 #include "recording/tune_file.h"
+#include "sources/nvml/visible_gpus.h"
 
 namespace pyrometer::cli {
 namespace {
@@ -120,7 +121,9 @@ OptionGroup TuneCommand::search_options() {
   for (const tune::ObjectiveInfo& info : tune::objective_table()) objectives.emplace_back(info.id);
   group.options.push_back({.long_name = "objective",
                            .value = "NAME",
-                           .help = "what shall be best (samples_per_second)",
+                           .help = "what shall be best: samples_per_second (without this), "
+                                   "steps_per_second, samples_per_usd, samples_per_joule or "
+                                   "time_to_loss",
                            .set = set_text(words_.objective),
                            .completes = Completes::kWords,
                            .words = objectives});
@@ -184,6 +187,13 @@ OptionGroup TuneCommand::trial_options() {
                            .help = "longest length of a trial from its first step on; without it, "
                                    "by the budget",
                            .set = set_duration(words_.seconds)});
+  constexpr int kMostParallel = 64;
+  group.options.push_back({.long_name = "parallel",
+                           .value = "N",
+                           .help =
+                               "run N trials of the search side by side, each with a GPU of its "
+                               "own; the best are compared one at a time all the same",
+                           .set = set_whole(parallel_, 1, kMostParallel)});
   group.options.push_back({.long_name = "allow-power-limit",
                            .help = "let the dimension power_limit (in watts) set that of the GPUs, "
                                    "which needs the right to; what was set comes back at the end",
@@ -214,6 +224,32 @@ std::vector<OptionGroup> TuneCommand::options() {
                             .help = "say nothing on stderr meanwhile",
                             .set = set_true(quiet_)});
   return {search_options(), trial_options(), output};
+}
+
+base::Result<std::vector<std::string>> TuneCommand::slots(const TunePlan& plan) const {
+  if (parallel_ == 1) return std::vector<std::string>{};
+  const auto refuse = [](std::string message) {
+    return base::fail({.kind = base::ErrorKind::kUsage, .message = std::move(message), .file = ""});
+  };
+  if (plan.command.sets_power_limit()) {
+    return refuse("--parallel does not go with power_limit: each trial sets that of all GPUs");
+  }
+  if (plan.space.find("env:CUDA_VISIBLE_DEVICES") != nullptr) {
+    return refuse("--parallel sets CUDA_VISIBLE_DEVICES itself, which the space does as well");
+  }
+  auto gpus = sources::nvml::gpu_names(sources::nvml::open_nvml);
+  if (!gpus) {
+    gpus.error().message = "--parallel gives each trial a GPU of its own: " + gpus.error().message;
+    return gpus;
+  }
+  const auto count = static_cast<std::size_t>(parallel_);
+  if (gpus->size() < count) {
+    return refuse("--parallel " + std::to_string(parallel_) +
+                  " needs as many GPUs that programs see here, of which there are " +
+                  std::to_string(gpus->size()));
+  }
+  gpus->resize(count);
+  return gpus;
 }
 
 std::string TuneCommand::conflict() const {
@@ -267,6 +303,8 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
     print_error("--objective samples_per_usd needs a price: give --price USD or --prices FILE");
     return ExitCode::kUsage;
   }
+  const base::Result<std::vector<std::string>> gpus = slots(*plan);
+  if (!gpus) return refuse(gpus.error());
   std::optional<PowerSweep> sweep;
   if (plan->command.sets_power_limit()) {
     if (!allow_power_limit_) {
@@ -329,6 +367,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
                        .seconds = words_.seconds,
                        .search_deadline = after(kSearchShare * budget_s_),
                        .load = {.rules = config->rules, .cost = *cost},
+                       .gpus = *gpus,
                        .set_power_limit = [&sweep](double watts) { return sweep->set(watts); },
                        .keep = keep_,
                        .say =

@@ -24,6 +24,8 @@ class TuneCommand : public Command {
  private:
   [[nodiscard]] OptionGroup search_options();
   [[nodiscard]] OptionGroup trial_options();
+  // The GPUs of trials side by side; none: one trial at a time.
+  [[nodiscard]] base::Result<std::vector<std::string>> slots(const TunePlan& plan) const;
   // What is wrong with the options taken together; "" when nothing.
   [[nodiscard]] std::string conflict() const;
 
@@ -34,6 +36,7 @@ class TuneCommand : public Command {
   std::string report_;
   double budget_s_ = 600;
   double patience_s_ = 0;  // 0: by the length of a trial
+  int parallel_ = 1;
   bool allow_power_limit_ = false;
   bool copy_ = false;
   bool keep_ = false;

@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "sources/nvml/device_list.h"
@@ -161,25 +160,6 @@ void restore_from(std::string_view text, const Opener& opener) {
     }
   }
   static_cast<void>(api.shutdown());
-}
-
-std::vector<std::string> visible_gpus() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible == nullptr) return {};
-  std::vector<std::string> out;
-  std::string_view text = visible;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    std::string_view one = text.substr(0, comma);
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
-    if (!one.empty()) out.emplace_back(one);
-    if (comma == text.npos) break;
-    text.remove_prefix(comma + 1);
-  }
-  // Set and empty hides all.
-  if (out.empty()) out.emplace_back("none");
-  return out;
 }
 
 }  // namespace pyrometer::sources::nvml

@@ -57,7 +57,4 @@ class PowerLimits {
 // out.
 void restore_from(std::string_view text, const Opener& opener);
 
-// The GPUs that CUDA programs started here would see, as `wanted`; nothing is set: empty.
-[[nodiscard]] std::vector<std::string> visible_gpus();
-
 }  // namespace pyrometer::sources::nvml

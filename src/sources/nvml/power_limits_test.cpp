@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "sources/nvml/visible_gpus.h"
 #include "tests/stubs/nvml/world.h"
 
 namespace pyrometer::sources::nvml {
@@ -99,13 +100,19 @@ TEST(PowerLimits, AreRestoredByAnotherProcess) {
   EXPECT_EQ(limit(1), 650'000);
 }
 
-TEST(PowerLimits, VisibleGpus) {
+TEST(VisibleGpus, AreNamedForCuda) {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_TRUE(visible_gpus().empty());
+  ASSERT_TRUE(nvml_stub::world().load("gpus 3\ngpu1 lost"));
+  EXPECT_THAT(*gpu_names(open_stub), ElementsAre("GPU-00001", "GPU-00003"));
+  ASSERT_TRUE(nvml_stub::world().load("gpus 0"));
+  EXPECT_FALSE(gpu_names(open_stub));
   ::setenv("CUDA_VISIBLE_DEVICES", "0, 2,GPU-ab", 1);
   EXPECT_THAT(visible_gpus(), ElementsAre("0", "2", "GPU-ab"));
+  EXPECT_THAT(*gpu_names(open_stub), ElementsAre("0", "2", "GPU-ab"));
   ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
   EXPECT_THAT(visible_gpus(), ElementsAre("none"));
+  EXPECT_FALSE(gpu_names(open_stub));
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
