@@ -185,6 +185,7 @@ std::optional<Measurement> TuneSession::take(const TrialReading& reading, Measur
     stopped_ = true;
     return std::nullopt;
   }
+  ++fresh_;
   result_.all.push_back(wanted);
   return wanted;
 }
@@ -209,8 +210,9 @@ std::optional<Measurement> TuneSession::measure(Measurement wanted, std::size_t 
     result_.out_of_budget = true;
     return std::nullopt;
   }
-  options_.say((wanted.is_final ? "round " + std::to_string(wanted.round + 1) + ": " : "") +
-               options_.space.text_of(wanted.point));
+  options_.say(
+      (wanted.is_final ? "round " + std::to_string(wanted.round - first_round_ + 1) + ": " : "") +
+      options_.space.text_of(wanted.point));
   if (trial.power_limit_w) {
     if (auto limited = options_.set_power_limit(*trial.power_limit_w); !limited) {
       failed_ = limited.error();
@@ -246,21 +248,27 @@ std::vector<std::optional<Measurement>> TuneSession::measure_all(
   return out;
 }
 
-base::Result<void> TuneSession::search(tune::Search& search) {
-  // Once finals have begun, what they compare is settled.
-  const bool was_over = std::any_of(earlier_.begin(), earlier_.end(),
-                                    [](const Measurement& one) { return one.is_final; });
+base::Result<void> TuneSession::search(tune::Search& search, bool only_kept) {
   std::size_t failures = 0;
   bool any_works = false;
   for (bool goes_on = true; goes_on;) {
     std::vector<tune::Question> questions;
     std::vector<Measurement> wanted;
     while (questions.size() < runners_.size()) {
-      const auto question = search.next();
+      std::optional<tune::Question> question;
+      if (!only_kept && !pending_.empty()) {
+        question = pending_.front();
+        pending_.pop_front();
+        if (search.withdraw_if_excluded(*question)) continue;
+      } else {
+        question = search.next();
+      }
       if (!question) break;
       const Measurement one{.point = question->point, .rung = question->rung};
-      goes_on = !was_over || kept(one);
-      if (!goes_on) break;
+      if (only_kept && !kept(one)) {
+        pending_.push_back(*question);
+        continue;
+      }
       questions.push_back(*question);
       wanted.push_back(one);
     }
@@ -289,12 +297,34 @@ base::Result<void> TuneSession::search(tune::Search& search) {
                          .advice = "Try the command with these values first"});
     }
   }
-  for (const tune::Search::Excluded& one : search.excluded()) {
-    result_.all.push_back({.point = one.point,
-                           .outcome = Outcome::kExcluded,
-                           .reason = options_.space.text_of(one.by) + " ran out of memory"});
-  }
   if (failed_) return base::fail(*failed_);
+  return {};
+}
+
+void TuneSession::find_first_round() {
+  const bool has_finals = !earlier_.empty() && earlier_.back().is_final;
+  first_round_ = 0;
+  for (const Measurement& one : earlier_) {
+    if (one.is_final) first_round_ = std::max(first_round_, one.round + 1);
+  }
+  if (!has_finals) return;
+  for (auto one = earlier_.rbegin(); one != earlier_.rend() && one->is_final; ++one) {
+    first_round_ = std::min(first_round_, one->round);
+  }
+}
+
+base::Result<void> TuneSession::search_on(tune::Search& search) {
+  if (pending_.empty() || stopped_ || fresh_ > 0) return {};  // these finals were not finished
+  if (auto searched = this->search(search, false); !searched) return searched;
+  if (fresh_ == 0) return {};
+  const std::vector<tune::Final> before = std::exchange(result_.finals, {});
+  for (const Measurement& one : earlier_) {
+    if (one.is_final) first_round_ = std::max(first_round_, one.round + 1);
+  }
+  compare_finalists(search.finalists(kFinalists, kWorth));
+  const bool nothing_new = std::all_of(result_.finals.begin(), result_.finals.end(),
+                                       [](const tune::Final& one) { return one.pairs == 0; });
+  if (nothing_new) result_.finals = before;
   return {};
 }
 
@@ -350,7 +380,7 @@ void TuneSession::compare_finalists(const std::vector<Point>& finalists) {
       const bool is_first = i == finalists.size();
       const auto one = measure({.point = is_first ? options_.first : finalists[i],
                                 .is_final = true,
-                                .round = static_cast<int>(round),
+                                .round = first_round_ + static_cast<int>(round),
                                 .rung = tune::kRungs - 1},
                                0);
       if (!one) {
@@ -430,13 +460,26 @@ base::Result<tune::TuneResult> TuneSession::run() {
                                        .most = options_.most,
                                        .grows_memory = options_.grows_memory});
   result_.exhaustive = search.is_exhaustive();
-  if (auto searched = this->search(search); !searched) return base::fail(searched.error());
+  find_first_round();
+  // Once finals have begun, they are finished first: what they compare is settled.
+  const bool has_finals = !earlier_.empty() && earlier_.back().is_final;
+  if (auto searched = this->search(search, has_finals); !searched) {
+    return base::fail(searched.error());
+  }
   const auto first = std::find_if(
       result_.all.begin(), result_.all.end(),
       [this](const Measurement& one) { return one.point == options_.first && !one.is_final; });
   const bool first_works = first != result_.all.end() && first->outcome == Outcome::kMeasured;
   if (first_works) compare_finalists(search.finalists(kFinalists, kWorth));
+  if (first_works && has_finals) {
+    if (auto on = search_on(search); !on) return base::fail(on.error());
+  }
   if (failed_) return base::fail(*failed_);
+  for (const tune::Search::Excluded& one : search.excluded()) {
+    result_.all.push_back({.point = one.point,
+                           .outcome = Outcome::kExcluded,
+                           .reason = options_.space.text_of(one.by) + " ran out of memory"});
+  }
   conclude(first_works);
   return std::move(result_);
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -72,7 +73,11 @@ class TuneSession {
   // Why the objective is not known of a trial that worked, and what to do; empty: it is.
   [[nodiscard]] base::Error unknown_objective(const tune::Measurement& one) const;
   void settle_objective(const tune::Measurement& first);
-  [[nodiscard]] base::Result<void> search(tune::Search& search);
+  // Goes on with the search; with `only_kept` as far as earlier sessions came.
+  [[nodiscard]] base::Result<void> search(tune::Search& search, bool only_kept);
+  void find_first_round();
+  // The search beyond what finished finals compared, and finals of what it found.
+  [[nodiscard]] base::Result<void> search_on(tune::Search& search);
   void compare_finalists(const std::vector<tune::Point>& finalists);
   void decide(const verify::Sequential& test, tune::Final& final) const;
   void conclude(bool first_works);
@@ -84,7 +89,10 @@ class TuneSession {
   std::mutex mutex_;  // of all below and the file, while trials run side by side
   std::vector<tune::Measurement> earlier_;  // of earlier sessions
   tune::TuneResult result_;
-  verify::RunSummary last_run_;  // of the trial that was read last
+  verify::RunSummary last_run_;         // of the trial that was read last
+  std::deque<tune::Question> pending_;  // that the search asked and nobody has answered
+  int first_round_ = 0;    // of the finals: those of each part of the search have their own
+  std::size_t fresh_ = 0;  // trials of this session
   std::optional<base::Error> failed_;
   bool stopped_ = false;
 };

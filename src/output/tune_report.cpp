@@ -13,7 +13,6 @@
 namespace pyrometer::output {
 namespace {
 
-using tune::FinalVerdict;
 using tune::Front;
 using tune::Measurement;
 using tune::Objective;
@@ -22,7 +21,6 @@ using tune::Tried;
 using tune::TuneResult;
 using tune::Verdict;
 
-constexpr double kMillion = 1e6;
 constexpr int kPlotWidth = 64;
 
 const Tried* find(const TuneResult& result, const tune::Point& point) {
@@ -34,12 +32,6 @@ const Tried* find(const TuneResult& result, const tune::Point& point) {
 std::int64_t count(const TuneResult& result, Outcome outcome) {
   return std::count_if(result.tried.begin(), result.tried.end(),
                        [outcome](const Tried& one) { return one.last.outcome == outcome; });
-}
-
-// Trials that were run, whatever came of them.
-std::int64_t trials_of(const TuneResult& result) {
-  return std::count_if(result.all.begin(), result.all.end(),
-                       [](const Measurement& one) { return one.outcome != Outcome::kExcluded; });
 }
 
 std::string_view outcome_words(Outcome outcome) {
@@ -56,43 +48,6 @@ std::string_view outcome_words(Outcome outcome) {
       return "excluded";
   }
   return "";
-}
-
-std::string_view final_words(FinalVerdict verdict) {
-  switch (verdict) {
-    case FinalVerdict::kBetter:
-      return "better";
-    case FinalVerdict::kSame:
-      return "same";
-    case FinalVerdict::kWorse:
-      return "worse";
-    case FinalVerdict::kUndecided:
-      return "undecided";
-    case FinalVerdict::kRejected:
-      return "rejected";
-  }
-  return "";
-}
-
-std::string_view verdict_id(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kBetter:
-      return "better";
-    case Verdict::kNothing:
-      return "nothing_to_gain";
-    case Verdict::kUndecided:
-      return "undecided";
-    case Verdict::kNoFirst:
-      return "no_first";
-    case Verdict::kNoneWorks:
-      return "none_works";
-  }
-  return "";
-}
-
-std::optional<double> usd_per_million(const Measurement& one) {
-  const auto usd = tune::usd_per_sample(one);
-  return usd ? std::optional(*usd * kMillion) : std::nullopt;
 }
 
 std::string or_dash(std::optional<double> figure, std::string (*format)(double)) {
@@ -130,7 +85,7 @@ constexpr Figure kFigures[] = {
     {"samples/s", 0, tune::samples_per_second, format_number},
     {"steps/s", 3, step_rate_of, format_number},
     {"peak memory", 1, memory_of, format_bytes},
-    {"USD/1M samples", 1, usd_per_million, format_usd},
+    {"USD/1M samples", 1, tune::usd_per_million_samples, format_usd},
     {"J/sample", 1, tune::joules_per_sample, format_small},
     {"loss", 4, loss_of, format_loss},
 };
@@ -214,7 +169,7 @@ Section finals_section(const TuneResult& result) {
     out.table.columns.push_back(column);
   }
   for (const tune::Final& one : result.finals) {
-    std::vector<std::string> row = {std::string(final_words(one.verdict))};
+    std::vector<std::string> row = {std::string(tune::id_of(one.verdict))};
     add_cells(result.space, one.point, row);
     row.push_back(one.pairs > 0 ? format_change(one.ratio.value) : "–");
     row.push_back(format_change_range(one.ratio));
@@ -225,12 +180,6 @@ Section finals_section(const TuneResult& result) {
     }
   }
   return out;
-}
-
-std::optional<double> front_cost(const Front& front, const Measurement& one) {
-  if (front.id == "peak_memory_bytes") return one.peak_memory;
-  if (front.id == "joules_per_sample") return tune::joules_per_sample(one);
-  return usd_per_million(one);
 }
 
 std::string front_text(const Front& front, double cost) {
@@ -252,94 +201,11 @@ Section front_section(const TuneResult& result, const Front& front) {
     std::vector<std::string> row;
     add_cells(result.space, one.point, row);
     row.push_back(format_number(*tune::samples_per_second(one)));
-    row.push_back(front_text(front, *front_cost(front, one)));
+    row.push_back(front_text(front, *tune::cost_on(front, one)));
     out.table.rows.push_back(std::move(row));
   }
   out.plot = text_scatter(front_scatter(result, front), kPlotWidth);
   return out;
-}
-
-void write_point(base::JsonWriter& json, const TuneResult& result, const tune::Point& point) {
-  json.begin_object(base::JsonLayout::kInline);
-  for (std::size_t d = 0; d < point.size(); ++d) {
-    json.member(result.space.dimensions[d].name, result.space.value(point, d));
-  }
-  json.end_object();
-}
-
-std::optional<std::string_view> if_any(std::string_view text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
-std::string_view outcome_id(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kMeasured:
-      return "measured";
-    case Outcome::kOutOfMemory:
-      return "out_of_memory";
-    case Outcome::kFailed:
-      return "failed";
-    case Outcome::kNotReached:
-      return "not_reached";
-    case Outcome::kExcluded:
-      return "excluded";
-  }
-  return "";
-}
-
-void write_tried(base::JsonWriter& json, const TuneResult& result, const Tried& one) {
-  const Measurement& last = one.last;
-  json.begin_object();
-  json.key("values");
-  write_point(json, result, last.point);
-  json.member("outcome", outcome_id(last.outcome));
-  json.member("reason", if_any(last.reason));
-  json.member("trials", one.trials);
-  json.member("length", last.outcome == Outcome::kExcluded
-                            ? std::optional<double>()
-                            : std::optional(tune::share_of_length(last.rung)));
-  json.member("objective", one.cost ? std::optional(tune::objective_of(*one.cost, result.objective))
-                                    : std::nullopt);
-  json.member("steps", last.steps);
-  json.member("step_ns", last.step_ns);
-  json.member("samples_per_step", last.samples_per_step);
-  json.member("samples_per_second", tune::samples_per_second(last));
-  json.member("gpus", last.gpus);
-  json.member("usd_per_million_samples", usd_per_million(last));
-  json.member("joules_per_sample", tune::joules_per_sample(last));
-  json.member("peak_memory_bytes", last.peak_memory);
-  json.member("loss", last.loss);
-  json.member("seconds_to_loss", last.seconds_to_loss);
-  json.end_object();
-}
-
-void write_interval(base::JsonWriter& json, std::string_view key, const verify::Interval& interval,
-                    bool known) {
-  json.key(key);
-  if (!known) return json.null();
-  json.begin_object(base::JsonLayout::kInline);
-  json.member("value", interval.value);
-  json.member("low", interval.known ? std::optional(interval.low) : std::nullopt);
-  json.member("high", interval.known ? std::optional(interval.high) : std::nullopt);
-  json.end_object();
-}
-
-void write_front(base::JsonWriter& json, const TuneResult& result, const Front& front) {
-  json.begin_object();
-  json.member("against", front.id);
-  json.key("configurations");
-  json.begin_array();
-  for (const std::size_t i : front.members) {
-    const Measurement& one = result.tried[i].last;
-    json.begin_object(base::JsonLayout::kInline);
-    json.key("values");
-    write_point(json, result, one.point);
-    json.member("samples_per_second", tune::samples_per_second(one));
-    json.member("cost", front_cost(front, one));
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
 }
 
 }  // namespace
@@ -355,7 +221,7 @@ Scatter front_scatter(const TuneResult& result, const Front& front) {
   const std::set<std::size_t> members(front.members.begin(), front.members.end());
   for (const std::size_t i : front.all) {
     const Measurement& one = result.tried[i].last;
-    out.points.push_back({.x = *front_cost(front, one),
+    out.points.push_back({.x = *tune::cost_on(front, one),
                           .y = *tune::samples_per_second(one),
                           .on_front = members.contains(i),
                           .is_first = one.point == result.first,
@@ -457,10 +323,10 @@ Document tune_document(const TuneResult& result) {
                   count_of(static_cast<std::int64_t>(std::min<std::uint64_t>(
                                result.space.size(), std::uint64_t{1} << 62U)),
                            "configuration"),
-                  count_of(trials_of(result), "trial"));
+                  count_of(tune::trials_of(result), "trial"));
   if (excluded > 0) tried += fmt::format(", {} excluded for want of memory", excluded);
   out.head.emplace_back("tried", tried);
-  out.head.emplace_back("kept in", result.file);
+  if (!result.tried.empty()) out.head.emplace_back("kept in", result.file);
   if (!result.finals.empty()) out.sections.push_back(finals_section(result));
   if (!result.tried.empty()) out.sections.push_back(tried_section(result));
   for (const Front& front : result.fronts) out.sections.push_back(front_section(result, front));
@@ -471,90 +337,21 @@ Document tune_document(const TuneResult& result) {
   out.notes = result.notes;
   if (result.taken_over > 0) {
     out.notes.push_back(count_of(static_cast<std::int64_t>(result.taken_over), "trial") +
-                        " had been measured before and was taken over");
+                        " had been measured before, which this takes over");
   }
+  const std::string goes_on =
+      result.tried.empty() ? "" : "; pyrometer tune --resume " + result.file + " goes on";
   if (result.out_of_budget) {
-    out.notes.push_back("the time budget was over before all was tried: pyrometer tune --resume " +
-                        result.file + " goes on");
+    out.notes.push_back("the time budget was over before all was tried" + goes_on);
   }
   if (result.interrupted) {
-    out.notes.push_back("interrupted: this is what was known by then; pyrometer tune --resume " +
-                        result.file + " goes on");
+    out.notes.push_back("interrupted: this is what was known by then" + goes_on);
   }
   if (result.objective == Objective::kTimeToLoss) return out;
   out.notes.emplace_back(
       "settings that train faster per sample may need more samples to the same loss: a larger "
       "batch wants another learning rate");
   return out;
-}
-
-bool write_tune_json(const TuneResult& result, const base::TextSink& sink) {
-  base::JsonWriter json(sink);
-  json.begin_object();
-  json.member("schema", "pyrometer.tune/1");
-  json.member("verdict", tune_verdict(result));
-  json.member("verdict_id", verdict_id(result.verdict));
-  json.member("interrupted", result.interrupted);
-  json.member("out_of_budget", result.out_of_budget);
-  json.member("objective", tune::info_of(result.objective).id);
-  json.member("target_loss", result.target_loss);
-  json.member("seed", result.seed);
-  json.member("file", result.file);
-  json.member("exhaustive", result.exhaustive);
-  json.key("space");
-  json.begin_array();
-  for (const tune::Dimension& one : result.space.dimensions) {
-    json.begin_object(base::JsonLayout::kInline);
-    json.member("name", one.name);
-    json.key("values");
-    json.begin_array(base::JsonLayout::kInline);
-    for (const std::string& value : one.values) json.value(value);
-    json.end_array();
-    json.end_object();
-  }
-  json.end_array();
-  json.key("first");
-  write_point(json, result, result.first);
-  json.key("configurations");
-  json.begin_array();
-  for (const Tried& one : result.tried) write_tried(json, result, one);
-  json.end_array();
-  json.member("trials", trials_of(result));
-  json.member("taken_over", result.taken_over);
-  json.key("finals");
-  json.begin_array();
-  for (const tune::Final& one : result.finals) {
-    json.begin_object();
-    json.key("values");
-    write_point(json, result, one.point);
-    json.member("verdict", final_words(one.verdict));
-    json.member("reason", if_any(one.reason));
-    write_interval(json, "cost_ratio", one.ratio, one.pairs > 0);
-    json.member("pairs", one.pairs);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("fronts");
-  json.begin_array();
-  for (const Front& front : result.fronts) write_front(json, result, front);
-  json.end_array();
-  json.key("best");
-  if (result.best) {
-    json.begin_object();
-    json.key("values");
-    write_point(json, result, *result.best);
-    write_interval(json, "cost_ratio", result.best_ratio, result.verdict == Verdict::kBetter);
-    json.end_object();
-  } else {
-    json.null();
-  }
-  json.member("command", if_any(result.command));
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : result.notes) json.value(note);
-  json.end_array();
-  json.end_object();
-  return json.finish();
 }
 
 }  // namespace pyrometer::output

@@ -43,6 +43,12 @@ std::optional<double> usd_per_sample(const Measurement& one) {
                    {.usd_per_gpu_hour = *one.usd_per_gpu_hour, .source = ""});
 }
 
+std::optional<double> usd_per_million_samples(const Measurement& one) {
+  constexpr double kMillion = 1e6;
+  const auto usd = usd_per_sample(one);
+  return usd ? std::optional(*usd * kMillion) : std::nullopt;
+}
+
 std::optional<double> joules_per_sample(const Measurement& one) {
   return per_sample(one.joules_per_step, one);
 }

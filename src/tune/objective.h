@@ -54,6 +54,7 @@ struct Measurement {
 
 [[nodiscard]] std::optional<double> samples_per_second(const Measurement& one);
 [[nodiscard]] std::optional<double> usd_per_sample(const Measurement& one);
+[[nodiscard]] std::optional<double> usd_per_million_samples(const Measurement& one);
 [[nodiscard]] std::optional<double> joules_per_sample(const Measurement& one);
 
 // What the objective wants less of: ns per sample or step, USD or J per sample, seconds. Absent

@@ -1,7 +1,6 @@
 #include "tune/result.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -10,7 +9,9 @@
 namespace pyrometer::tune {
 namespace {
 
-using Figure = std::function<std::optional<double>(const Measurement&)>;
+constexpr std::string_view kMemory = "peak_memory_bytes";
+constexpr std::string_view kMoney = "usd_per_million_samples";
+constexpr std::string_view kEnergy = "joules_per_sample";
 
 // The trial that tells most of a configuration: one that worked before one that did not only where
 // it was not followed by a failure, the longer one, the later one.
@@ -35,15 +36,14 @@ int group_of(const Tried& one) {
   return 5;
 }
 
-void add_front(TuneResult& result, std::string_view id, std::string_view title,
-               const Figure& figure) {
+void add_front(TuneResult& result, std::string_view id, std::string_view title) {
   Front front{.id = id, .title = title};
   std::vector<Tradeoff> points;
   for (std::size_t i = 0; i < result.tried.size(); ++i) {
     const Measurement& one = result.tried[i].last;
     if (one.outcome != Outcome::kMeasured && one.outcome != Outcome::kNotReached) continue;
     const auto gain = samples_per_second(one);
-    const auto cost = figure(one);
+    const auto cost = cost_on(front, one);
     if (!gain || !cost) continue;
     front.all.push_back(i);
     points.push_back({*gain, *cost});
@@ -72,15 +72,36 @@ void arrange(TuneResult& result) {
     return std::pair(group_of(a), a.cost.value_or(0)) < std::pair(group_of(b), b.cost.value_or(0));
   });
   result.fronts.clear();
-  add_front(result, "peak_memory_bytes", "peak memory",
-            [](const Measurement& one) { return one.peak_memory; });
-  add_front(result, "usd_per_million_samples", "USD/1M samples",
-            [](const Measurement& one) -> std::optional<double> {
-              constexpr double kMillion = 1e6;
-              const auto usd = usd_per_sample(one);
-              return usd ? std::optional(*usd * kMillion) : std::nullopt;
-            });
-  add_front(result, "joules_per_sample", "J/sample", joules_per_sample);
+  add_front(result, kMemory, "peak memory");
+  add_front(result, kMoney, "USD/1M samples");
+  add_front(result, kEnergy, "J/sample");
+}
+
+std::string_view id_of(FinalVerdict verdict) {
+  switch (verdict) {
+    case FinalVerdict::kBetter:
+      return "better";
+    case FinalVerdict::kSame:
+      return "same";
+    case FinalVerdict::kWorse:
+      return "worse";
+    case FinalVerdict::kUndecided:
+      return "undecided";
+    case FinalVerdict::kRejected:
+      return "rejected";
+  }
+  return "";
+}
+
+std::optional<double> cost_on(const Front& front, const Measurement& one) {
+  if (front.id == kMemory) return one.peak_memory;
+  if (front.id == kMoney) return usd_per_million_samples(one);
+  return joules_per_sample(one);
+}
+
+std::int64_t trials_of(const TuneResult& result) {
+  return std::count_if(result.all.begin(), result.all.end(),
+                       [](const Measurement& one) { return one.outcome != Outcome::kExcluded; });
 }
 
 }  // namespace pyrometer::tune

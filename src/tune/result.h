@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/overrides.h"
@@ -68,6 +69,12 @@ struct TuneResult {
   std::size_t taken_over = 0;  // trials that an earlier session had measured
   std::vector<std::string> notes;
 };
+
+[[nodiscard]] std::string_view id_of(FinalVerdict verdict);  // "better"
+// What throughput is held against on this front, in the unit of its id.
+[[nodiscard]] std::optional<double> cost_on(const Front& front, const Measurement& one);
+// Trials that were run, whatever came of them.
+[[nodiscard]] std::int64_t trials_of(const TuneResult& result);
 
 // Fills `tried` and `fronts` from `all`.
 void arrange(TuneResult& result);

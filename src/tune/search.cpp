@@ -133,6 +133,12 @@ void Search::answer(const Question& question, const Answer& answer) {
   if (answer.outcome == Outcome::kOutOfMemory) bound_.add(question.point);
 }
 
+bool Search::withdraw_if_excluded(const Question& question) {
+  if (question.rung != 0 || take(question.point)) return false;
+  if (owed_ > 0) --owed_;
+  return true;
+}
+
 std::vector<Point> Search::finalists(std::size_t most, double factor) const {
   std::vector<Point> points;
   const auto first = known_.find(settings_.first);

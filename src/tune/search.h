@@ -60,6 +60,9 @@ class Search {
   // are answered. Nothing: all is done, if no answer is owed; else the next question depends on it.
   [[nodiscard]] std::optional<Question> next();
   void answer(const Question& question, const Answer& answer);
+  // Of a question that was put off: whether an answer since then excludes it. No answer is owed
+  // then.
+  [[nodiscard]] bool withdraw_if_excluded(const Question& question);
 
   // Whether it goes through all points.
   [[nodiscard]] bool is_exhaustive() const { return exhaustive_; }

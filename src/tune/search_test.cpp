@@ -210,6 +210,28 @@ TEST(Search, OutOfMemoryIsABound) {
   EXPECT_EQ(asked.finalists.front()[0], 6U);
 }
 
+// A question that was put off is asked again only if no answer since then excludes it.
+TEST(Search, QuestionsThatWerePutOff) {
+  const Space space = space_of("batch=1..5");
+  Search search(space, {.first = {0}, .grows_memory = {true}});
+  search.answer(*search.next(), cost_of(1));
+  std::vector<Question> questions;
+  while (const auto question = search.next()) questions.push_back(*question);
+  ASSERT_EQ(questions.size(), 4U);
+  std::sort(questions.begin(), questions.end(),
+            [](const Question& a, const Question& b) { return a.point < b.point; });
+  search.answer(questions[0], cost_of(0.5));
+  search.answer(questions[1], {.outcome = Outcome::kOutOfMemory});
+  EXPECT_TRUE(search.withdraw_if_excluded(questions[2]));
+  EXPECT_TRUE(search.withdraw_if_excluded(questions[3]));
+  EXPECT_EQ(search.excluded().size(), 2U);
+  // The rest of the rung is known: the best goes on.
+  const auto next = search.next();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->rung, 1);
+  EXPECT_EQ(next->point, questions[0].point);
+}
+
 TEST(Search, LargeSpacesBySampling) {
   const Space space = space_of("a=0..99; b=0..99");
   const auto answer = [](const Question& question) {

@@ -111,6 +111,19 @@ class Tune(support.RunCase):
         self.assertEqual(again["best"], result["best"])
         self.assertEqual((self.folder / "started").read_text(), started)
 
+        # Where the search was cut off, it goes on once the finals are there.
+        with sqlite3.connect(str(self.results)) as database:
+            cut = "(SELECT id FROM tune_trial WHERE outcome IN ('failed', 'out_of_memory'))"
+            database.execute("DELETE FROM tune_value WHERE trial IN " + cut)
+            database.execute("DELETE FROM tune_trial WHERE id IN " + cut)
+        left = len(self.rows())
+        process = self.start_tune("--resume", str(self.results), command=())
+        self.wait_until(lambda: len(self.rows()) > left, 60, "a trial of the search")
+        os.kill(process.pid, signal.SIGINT)
+        result = self.end_tune(process, code=7)
+        self.assertEqual(self.rows()[left][0], "search")
+        self.assertEqual(result["best"], again["best"])
+
     def test_power_limits_come_back(self):
         """After SIGKILL and SIGTERM; without the option or the right nothing is touched."""
         world = self.folder / "world"

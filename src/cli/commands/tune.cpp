@@ -389,6 +389,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
     if (resume_.empty()) drop_if_empty(*file);
     return stopped ? ExitCode::kInterrupted : code;
   }
+  if (resume_.empty() && result->tried.empty()) drop_if_empty(*file);
   result->notes.insert(result->notes.begin(), plan->notes.begin(), plan->notes.end());
   const ExitCode written = output_.write(
       output::tune_document(*result),
