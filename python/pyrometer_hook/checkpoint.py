@@ -23,7 +23,8 @@ _state = _State()
 def _size(target):
     """Bytes of the file just written; -1 unknown. Asks nothing of objects of unknown types."""
     try:
-        if isinstance(target, (str, bytes)) or type(target).__module__ == "pathlib":
+        home = type(target).__module__  # "pathlib", in Python 3.13 "pathlib._local"
+        if isinstance(target, (str, bytes)) or home.partition(".")[0] == "pathlib":
             return os.stat(target).st_size
         if type(target) in (io.BytesIO, io.BufferedWriter):
             return target.tell()

@@ -24,7 +24,7 @@ torch.save(model.state_dict(), "model.pt")
 torch.save(model, pathlib.Path("whole.pt"))
 torch.save(torch.zeros(4000000), io.BytesIO())
 torch.load("model.pt")
-again = torch.load("whole.pt")
+again = torch.load("whole.pt", weights_only=False)
 copy.deepcopy(model); pickle.loads(pickle.dumps(model)); pickle.loads(pickle.dumps(optimizer))
 assert pickle.loads(pickle.dumps(torch.save)) is torch.save is torch.serialization.save
 step(20)
@@ -58,7 +58,7 @@ print([n.op + " " + str(n.target) for n in graph.graph.nodes])
 x = torch.randn(2, 4)
 assert torch.equal(traced(x), model(x)) and torch.equal(scripted(x), model(x))
 buffer = io.BytesIO(); torch.save(model, buffer); buffer.seek(0)
-assert torch.equal(torch.load(buffer)(x), model(x))
+assert torch.equal(torch.load(buffer, weights_only=False)(x), model(x))
 assert list(inspect.signature(torch.save).parameters)[:2] == ["obj", "f"]
 assert list(inspect.signature(torch.optim.SGD).parameters)[:2] == ["params", "lr"]
 assert torch.equal(copy.deepcopy(model)(x), model(x))

@@ -1,6 +1,7 @@
 """Runs small programs under the hook, with the stand-in library, and reads what it was told."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,8 @@ class Result:
     def __init__(self, process, session):
         self.code = process.returncode
         self.out = process.stdout
-        self.err = process.stderr
+        # Folders of torch's own, of a new name each time, that newer Pythons name when they go.
+        self.err = re.sub(r"(?<=<TemporaryDirectory ')[^']*", "", process.stderr)
         logs = sorted(pathlib.Path(session).glob("*.log"))
         self.processes = [Records(path.read_text()) for path in logs]
 
@@ -113,7 +115,10 @@ def need_torch():
         sys.exit(77)
 
 
+# Programs as they were written before Python 3.14, which forks no more by default.
 PRELUDE = """
+import multiprocessing
+multiprocessing.set_start_method("fork", force=True)
 import torch, sys, os, time
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, Dataset, IterableDataset

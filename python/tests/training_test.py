@@ -175,7 +175,7 @@ for epoch in range(2):
     train(loader)
     model.eval()
     with torch.no_grad():
-        for x, y in DataLoader(data, batch_size=10, num_workers=1):
+        for x, y in DataLoader(data, batch_size=10, num_workers=1, multiprocessing_context="fork"):
             model(x)
 model.train()
 train(loader)

@@ -6,9 +6,10 @@ from .override import Override, Refused
 
 
 class DdpArgument(Override):
-    """Subclasses have `argument`, wish() and label(theirs)."""
+    """Subclasses have `argument` and wish()."""
 
     argument = ""
+    usual = None  # what None stands for, where torch takes that
 
     def wish(self):
         raise NotImplementedError
@@ -47,6 +48,8 @@ class DdpArgument(Override):
         bound = signature.bind(module, *args, **kwargs)
         default = signature.parameters[self.argument].default
         theirs = bound.arguments.get(self.argument, default)
+        if theirs is None:
+            theirs = self.usual
         if theirs == self.wish():
             raise Refused("%s is %s already" % (self.argument, theirs))
         bound.arguments[self.argument] = self.wish()

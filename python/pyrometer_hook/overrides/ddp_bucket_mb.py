@@ -4,6 +4,7 @@ from .ddp_argument import DdpArgument
 
 class BucketMb(DdpArgument):
     argument = "bucket_cap_mb"
+    usual = 25
 
     def wish(self):
         return int(self.value)

@@ -3,7 +3,6 @@
 A program that seeds them itself, later, has the last word: the recording says so.
 """
 import random
-import sys
 
 from ..patching import Patches
 from ..runtime import rt
@@ -19,13 +18,12 @@ def install(torch, finder, seed):
 
         return manual_seed
 
-    def numpy(module):
-        # `numpy.random` is there once the package is.
-        sys.modules["numpy.random"].seed(seed & 0xFFFFFFFF)
+    def numpy(numpy_random):
+        numpy_random.seed(seed & 0xFFFFFFFF)
 
     random.seed(seed)
     torch.manual_seed(seed)  # of all devices; CUDA is not initialised by it
-    finder.after("numpy", numpy)
+    finder.after("numpy.random", numpy)  # numpy 2 imports it when it is first asked for
     rt.info("trial.seed", seed)
     # After our own call. 1.13 and 2 have it in torch.random.
     patches.wrap_shared([torch.random, torch], "manual_seed", make)
