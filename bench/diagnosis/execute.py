@@ -114,7 +114,7 @@ class Runner:
     def environment(self, truth):
         env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", TQDM_DISABLE="1")
         if self.device == "cpu":
-            env["CUDA_VISIBLE_DEVICES"] = ""
+            env["CUDA_VISIBLE_DEVICES"] = "-1"  # as ""; a script that hides them itself says ""
         else:                               # no more than it needs: the others would be unused
             visible = os.environ.get("CUDA_VISIBLE_DEVICES")
             devices = visible.split(",") if visible else [str(i) for i in range(truth.gpus)]

@@ -64,6 +64,9 @@ class _Environment:
         cuda, hip = torch.version.cuda, getattr(torch.version, "hip", None)
         rt.info("torch.cuda_build", cuda or ("hip " + hip if hip else "none"))
         rt.info("torch.debug_build", getattr(torch.version, "debug", False))
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        if visible is not None and visible.strip().partition(",")[0] in ("", "-1"):
+            rt.info("env.CUDA_VISIBLE_DEVICES", visible)
         for name in VARIABLES:
             value = os.environ.get(name, "")
             if value and len(value) <= 20 and value.replace(":", "").replace(".", "").isalnum():

@@ -91,6 +91,16 @@ def _ready(iterator):
         return -1
 
 
+def _unpinned(iterator):
+    """lib.UNPINNED where workers are done with batches that the pin-memory thread has yet to pin."""
+    try:
+        if iterator._pin_memory and iterator._worker_result_queue.qsize():
+            return lib.UNPINNED
+    except Exception:
+        pass
+    return 0
+
+
 def _wrap_next(loader):
     tensor = loader.tensor
 
@@ -104,6 +114,7 @@ def _wrap_next(loader):
                 epoch = self.__dict__.get(_ATTRIBUTE)
                 multi = epoch is not None and epoch.multi
                 ready = _ready(self) if multi else -1
+                flags = 0 if ready else _unpinned(self)
                 rt.phase[0] = lib.PHASE_INPUT
                 loader.owner = thread
                 start = now()
@@ -128,10 +139,10 @@ def _wrap_next(loader):
             rt.phase[0] = phase
             try:
                 if epoch is None:
-                    rt.emit(lib.INPUT, 0, 0, start, end, ready, -1)
+                    rt.emit(lib.INPUT, flags, 0, start, end, ready, -1)
                 else:
                     epoch.last = end
-                    rt.emit(lib.INPUT, 0, epoch.name, start, end, ready, epoch.workers)
+                    rt.emit(lib.INPUT, flags, epoch.name, start, end, ready, epoch.workers)
                 if not steps.start:
                     steps.start = start
                 steps.batch(samples_of(batch, tensor))

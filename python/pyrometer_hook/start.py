@@ -41,10 +41,6 @@ PARTS = (
 )
 
 
-def _never():
-    return False
-
-
 def is_compiling_function(torch):
     """torch.compiler.is_compiling, which torch.compile takes as true while it traces.
 
@@ -55,7 +51,8 @@ def is_compiling_function(torch):
     if function is not None:
         return function
     dynamo = getattr(torch, "_dynamo", None)
-    return getattr(dynamo, "is_compiling", None) or _never
+    # bool() is False, and no frame that a program's own tracer would be called for.
+    return getattr(dynamo, "is_compiling", None) or bool
 
 
 def start(torch, finder):

@@ -20,10 +20,37 @@ using model::TimeNs;
 
 constexpr std::string_view kWorkersStart = "pyrometer.loader_start#workers";
 
+// What a recording knows of a batch when the wait for it began.
+enum class BatchWas : std::uint8_t { kNotKnown, kReady, kUnpinned };
+
 struct Waits {
   std::vector<Interval> spans;    // outermost loader ranges of the main thread, by time
   std::vector<LoaderKind> kinds;  // of each
+  std::vector<BatchWas> batches;  // of each
 };
+
+BatchWas batch_was(std::string_view name) {
+  if (name.ends_with(" (batch ready)")) return BatchWas::kReady;
+  if (name.ends_with(" (batch not pinned)")) return BatchWas::kUnpinned;
+  return BatchWas::kNotKnown;
+}
+
+std::vector<Interval> spans_of(const Waits& waits, BatchWas what) {
+  std::vector<Interval> spans;
+  for (std::size_t i = 0; i < waits.spans.size(); ++i) {
+    if (waits.batches[i] == what) spans.push_back(waits.spans[i]);
+  }
+  return spans;
+}
+
+DurationNs time_of(const Waits& waits, BatchWas what, Interval window) {
+  DurationNs sum = 0;
+  for (std::size_t i = 0; i < waits.spans.size(); ++i) {
+    if (waits.batches[i] != what) continue;
+    sum += clipped(waits.spans[i].start, waits.spans[i].end, window);
+  }
+  return sum;
+}
 
 LoaderKind kind_of(std::string_view name) {
   if (name.find("_SingleProcess") != name.npos) return LoaderKind::kSingleProcess;
@@ -47,6 +74,7 @@ void collect(const model::RankTimeline& t, const Table& table, model::RowRange r
     if (!waits.spans.empty() && table.start[i] < waits.spans.back().end) continue;  // nested
     waits.spans.push_back({table.start[i], table.end[i]});
     waits.kinds.push_back(kind_of(t.name(table.name[i])));
+    waits.batches.push_back(batch_was(t.name(table.name[i])));
   }
 }
 
@@ -99,6 +127,7 @@ DurationNs take_out_validation(const std::vector<Interval>& validations, Interva
     }
     training.spans.push_back(wait);
     training.kinds.push_back(waits.kinds[i]);
+    training.batches.push_back(waits.batches[i]);
   }
   if (training.spans.empty()) return 0;
   waits = std::move(training);
@@ -207,6 +236,7 @@ void measure_input_waits(const model::RankTimeline& t, model::RankAnalysis& a) {
   input.p50 = lengths[(lengths.size() - 1) / 2];
   input.max = lengths.back();
   input.operators = operators_inside(t, waits);
+  input.ready = spans_of(waits, BatchWas::kReady);
   if (t.run != nullptr) {
     count_loader_starts(t, waits, a.steps.window, a.pauses);
   } else if (t.activities.size() > 0) {
@@ -214,6 +244,14 @@ void measure_input_waits(const model::RankTimeline& t, model::RankAnalysis& a) {
   }
 
   facts.host_share(FactId::kInputWaitShare, input.total);
+  if (t.run != nullptr) {
+    facts.host_share(FactId::kInputReadyShare, time_of(waits, BatchWas::kReady, a.steps.window));
+    facts.host_share(FactId::kInputUnpinnedShare,
+                     time_of(waits, BatchWas::kUnpinned, a.steps.window));
+  } else {
+    facts.missing({FactId::kInputReadyShare, FactId::kInputUnpinnedShare},
+                  "a trace says nothing of the loader's queues; pyrometer run does");
+  }
   facts.set_text(FactId::kInputLoader, std::string(kind_text(input.kind)));
   facts.set(FactId::kInputWaitP50, static_cast<double>(input.p50));
   facts.set(FactId::kInputWaitMax, static_cast<double>(input.max));

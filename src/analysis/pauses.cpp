@@ -251,6 +251,18 @@ IntervalSet kernel_time(const model::RankTimeline& t) {
   return IntervalSet(std::move(spans));
 }
 
+// What the main thread did in the window, by the cause of idle time that it would stand for on a
+// device. That is what a run on the CPU alone, or one whose GPU was not watched, knows of its
+// pauses.
+model::CauseTimes host_times(const model::RankTimeline& t, const model::RankAnalysis& a) {
+  model::CauseTimes times{};
+  HostStates states(t, a);
+  states.split(t.main_thread, a.steps.window, [&](HostState state, TimeNs from, TimeNs to) {
+    model::at(times, cause_of_host(state)) += to - from;
+  });
+  return times;
+}
+
 // Time of one cause in the window without a kernel running: idle in a recorded region, plus the
 // inferred stretches.
 class PauseTimes {
@@ -278,10 +290,29 @@ class PauseTimes {
   IntervalSet kernels_;
 };
 
+// The waits of a validation's loader are part of the validation.
+void tell_host_times(const model::CauseTimes& times, DurationNs validation_input,
+                     FactWriter& facts) {
+  const auto share = [&](FactId id, DurationNs time) { facts.host_share(id, time); };
+  share(FactId::kPausesCheckpointShare, at(times, Cause::kIdleCheckpoint));
+  share(FactId::kPausesValidationShare, at(times, Cause::kIdleValidation) + validation_input);
+  share(FactId::kPausesLoggingShare, at(times, Cause::kIdleLogging));
+  share(FactId::kPausesCompileShare, at(times, Cause::kIdleCompile));
+  share(FactId::kPausesGcShare, at(times, Cause::kIdleGc));
+  share(FactId::kPausesOwnCodeShare, at(times, Cause::kIdleHost));
+  share(FactId::kPausesFrameworkShare, at(times, Cause::kIdleLaunch));
+  facts.set(FactId::kPausesInferredCheckpoints, 0);
+}
+
 }  // namespace
 
 void find_pauses(const model::RankTimeline& t, model::RankAnalysis& a) {
   FactWriter facts(t, a.steps, a.facts);
+  if (!t.threads.empty() && t.run != nullptr && t.activities.size() == 0) {
+    return tell_host_times(host_times(t, a), a.pauses.input.in_validation, facts);
+  }
+  facts.missing({FactId::kPausesOwnCodeShare, FactId::kPausesFrameworkShare},
+                "told for recordings of runs without GPU work: see the waterfall");
   if (t.threads.empty() || !t.has_host_events()) {
     facts.all_missing("pauses", t.activities.size() == 0 ? "no device activity was recorded"
                                                          : "no host events were recorded");

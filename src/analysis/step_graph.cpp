@@ -36,8 +36,16 @@ double unlinked_share(const model::ActivityTable& a) {
   return static_cast<double>(unlinked) / static_cast<double>(linked + unlinked);
 }
 
+// A run on the CPU alone is a chain of host time by step: there is nothing but the host to replay.
+bool host_alone(const model::RankTimeline& t) {
+  if (t.run == nullptr || t.activities.size() > 0 || t.threads.empty()) return false;
+  const auto capture = t.run->info.find("gpu.capture");
+  return capture == t.run->info.end() || !capture->second.starts_with("off: ");
+}
+
 std::string why_unavailable(const model::RankTimeline& t, const model::RankAnalysis& a) {
   if (a.steps.steps.empty()) return "no steps were found";
+  if (host_alone(t)) return {};
   if (t.activities.size() == 0) return "no device activity was recorded";
   if (t.api_calls.size() == 0) return "no launch calls of the host were recorded";
   if (unlinked_share(t.activities) > kMaxUnlinkedShare) {
@@ -197,7 +205,7 @@ StepGraph build_step_graph(const model::RankTimeline& t, const model::RankAnalys
     }
     add_chunk(chunk);
   }
-  graph.available = !graph.activities.empty();
+  graph.available = !graph.activities.empty() || host_alone(t);
   if (!graph.available) graph.unavailable = "no launches within the steps";
   return graph;
 }

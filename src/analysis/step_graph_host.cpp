@@ -126,6 +126,13 @@ void split_gaps(Chunk& chunk) {
   const bool other_processes = chunk.analysis.pauses.input.kind == model::LoaderKind::kMultiProcess;
   const GapSplitter splitter(chunk);
   TimeNs last_delivery = 0;  // end of the last wait that the loader was the cause of
+  const std::vector<model::Interval>& ready = chunk.analysis.pauses.input.ready;
+  // Whether the batch had come before the wait that contains `time`.
+  const auto was_ready = [&ready](TimeNs time) {
+    const auto after = std::partition_point(
+        ready.begin(), ready.end(), [time](const model::Interval& r) { return r.end <= time; });
+    return after != ready.end() && after->start <= time;
+  };
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     GraphItem& item = chunk.item(i);
     const ItemTimes& times = chunk.times[i];
@@ -149,7 +156,16 @@ void split_gaps(Chunk& chunk) {
     }
     item.ops = static_cast<float>(ops);
     item.other = static_cast<float>(other);
-    if (other_processes && input >= kMinLoaderWait) {
+    if (other_processes && chunk.timeline.activities.size() == 0) {
+      // Without a device an item is a whole step: where it waited, the loader's batches came as far
+      // apart as the step was long.
+      const bool waited = input >= kMinLoaderWait && !was_ready(input_end - 1);
+      RegionTimes& regions = regions_of(chunk, item);
+      regions.from_other_process = true;
+      if (waited) regions.input_period = static_cast<float>(ops + other) + regions.total();
+    } else if (other_processes && input > 0 && was_ready(input_end - 1)) {
+      last_delivery = 0;  // when it was delivered is not known
+    } else if (other_processes && input >= kMinLoaderWait) {
       RegionTimes& regions = regions_of(chunk, item);
       regions.from_other_process = true;
       if (last_delivery != 0) regions.input_period = static_cast<float>(input_end - last_delivery);

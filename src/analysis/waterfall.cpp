@@ -25,32 +25,6 @@ using model::TimeNs;
 constexpr TimeNs kBegin = std::numeric_limits<TimeNs>::min();
 constexpr TimeNs kEnd = std::numeric_limits<TimeNs>::max();
 
-Cause cause_of_host(HostState state) {
-  switch (state) {
-    case HostState::kInput:
-      return Cause::kIdleInput;
-    case HostState::kCheckpoint:
-      return Cause::kIdleCheckpoint;
-    case HostState::kValidation:
-      return Cause::kIdleValidation;
-    case HostState::kCompile:
-      return Cause::kIdleCompile;
-    case HostState::kGc:
-      return Cause::kIdleGc;
-    case HostState::kLogging:
-      return Cause::kIdleLogging;
-    case HostState::kAlloc:
-      return Cause::kIdleAlloc;
-    case HostState::kBlocked:
-      return Cause::kIdleSync;
-    case HostState::kIssue:
-      return Cause::kIdleLaunch;
-    case HostState::kNone:
-      break;
-  }
-  return Cause::kIdleHost;
-}
-
 // Adds [start, end) of one cause to the window's total and to the steps it touches. Calls come in
 // time order, so a cursor finds the step.
 class Ledger {
@@ -213,6 +187,32 @@ void set_facts(const CauseTimes& causes, model::FactSet& facts, std::string_view
 constexpr std::string_view kNoDevice = "no device activity was recorded";
 
 }  // namespace
+
+Cause cause_of_host(HostState state) {
+  switch (state) {
+    case HostState::kInput:
+      return Cause::kIdleInput;
+    case HostState::kCheckpoint:
+      return Cause::kIdleCheckpoint;
+    case HostState::kValidation:
+      return Cause::kIdleValidation;
+    case HostState::kCompile:
+      return Cause::kIdleCompile;
+    case HostState::kGc:
+      return Cause::kIdleGc;
+    case HostState::kLogging:
+      return Cause::kIdleLogging;
+    case HostState::kAlloc:
+      return Cause::kIdleAlloc;
+    case HostState::kBlocked:
+      return Cause::kIdleSync;
+    case HostState::kIssue:
+      return Cause::kIdleLaunch;
+    case HostState::kNone:
+      break;
+  }
+  return Cause::kIdleHost;
+}
 
 Cause cause_of_kernel(model::KernelTraits traits) {
   switch (traits.klass) {

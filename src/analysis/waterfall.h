@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analysis/host_state.h"
 #include "analysis/layers.h"
 #include "model/analysis.h"
 #include "model/timeline.h"
@@ -21,6 +22,9 @@ void compute_waterfall(const model::RankTimeline& timeline, model::RankAnalysis&
 
 // Job pass: adds the ranks up.
 void sum_waterfalls(const model::Timeline& timeline, model::JobAnalysis& job);
+
+// The cause of idle time that the feeding thread's state stands for.
+[[nodiscard]] model::Cause cause_of_host(HostState state);
 
 // The cause that a running kernel stands for.
 [[nodiscard]] model::Cause cause_of_kernel(model::KernelTraits traits);

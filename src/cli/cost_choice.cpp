@@ -11,6 +11,29 @@
 namespace pyrometer::cli {
 namespace {
 
+std::string source_of(std::string_view option, const std::string& year) {
+  return fmt::format("{}, {}", option, year.empty() ? "year not given" : year);
+}
+
+// "350" or "350@2024".
+Setter set_figure_of_year(std::optional<double>& target, std::string& year,
+                          const AmountRange& range) {
+  const Setter set = set_amount(target, range.low, range.high, std::string(range.what));
+  return [&year, set, what = range.what](const std::string& value) -> std::string {
+    const std::size_t at = value.find('@');
+    std::string given = at == value.npos ? "" : value.substr(at + 1);
+    constexpr std::size_t kDigits = 4;
+    if (at != value.npos &&
+        (given.size() != kDigits || given.find_first_not_of("0123456789") != given.npos)) {
+      return fmt::format("is not {}, or the same with its year, such as {}@2024", what,
+                         value.substr(0, at));
+    }
+    if (std::string error = set(value.substr(0, at)); !error.empty()) return error;
+    year = std::move(given);
+    return {};
+  };
+}
+
 cost::Assumptions assumptions_of(const CostChoice& choice, const Config& config) {
   cost::Assumptions all = config.assumptions;
   if (choice.flops_per_sample) {
@@ -20,11 +43,11 @@ cost::Assumptions assumptions_of(const CostChoice& choice, const Config& config)
   if (choice.tokens_per_sample) all.tokens_per_sample = choice.tokens_per_sample;
   if (choice.pue) {
     all.pue = choice.pue;
-    all.pue_source = "--pue";
+    all.pue_source = source_of("--pue", choice.pue_year);
   }
   if (choice.grid) {
     all.grid_g_per_kwh = choice.grid;
-    all.grid_source = "--grid-intensity";
+    all.grid_source = source_of("--grid-intensity", choice.grid_year);
   }
   return all;
 }
@@ -78,14 +101,14 @@ std::vector<Option> economy_options(CostChoice& choice) {
                      .set = amount(choice.tokens_per_sample, kTokensRange),
                      .tier = Tier::kAdvanced});
   options.push_back({.long_name = "pue",
-                     .value = "X",
+                     .value = "X[@YEAR]",
                      .help = "energy of the data centre for each unit that its computers use",
-                     .set = amount(choice.pue, kPueRange),
+                     .set = set_figure_of_year(choice.pue, choice.pue_year, kPueRange),
                      .tier = Tier::kAdvanced});
   options.push_back({.long_name = "grid-intensity",
-                     .value = "G",
+                     .value = "G[@YEAR]",
                      .help = "carbon intensity of the grid, g CO2e per kWh; without it no carbon",
-                     .set = amount(choice.grid, kGridRange),
+                     .set = set_figure_of_year(choice.grid, choice.grid_year, kGridRange),
                      .tier = Tier::kAdvanced});
   return options;
 }
@@ -107,8 +130,12 @@ std::vector<std::string> words_of(const CostChoice& choice) {
   };
   add_amount("--flops-per-sample", choice.flops_per_sample);
   add_amount("--tokens-per-sample", choice.tokens_per_sample);
-  add_amount("--pue", choice.pue);
-  add_amount("--grid-intensity", choice.grid);
+  const auto add_figure = [&](const char* option, const std::optional<double>& figure,
+                              const std::string& year) {
+    if (figure) add(option, fmt::format("{}{}{}", *figure, year.empty() ? "" : "@", year));
+  };
+  add_figure("--pue", choice.pue, choice.pue_year);
+  add_figure("--grid-intensity", choice.grid, choice.grid_year);
   return words;
 }
 

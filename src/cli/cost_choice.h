@@ -22,6 +22,7 @@ struct CostChoice {
   std::string prices, instance, region;
   bool spot = false;
   std::optional<double> pue, grid, flops_per_sample, tokens_per_sample;
+  std::string pue_year, grid_year;  // "" where none was given
 };
 
 // What makes sense of these; config keys have the same limits.

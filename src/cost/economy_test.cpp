@@ -41,6 +41,50 @@ TEST(RunCost, BillsTheJobsGpusFromStartToEnd) {
   EXPECT_FALSE(usage.epoch_ns.has_value());
 }
 
+TEST(RunCost, BillsAGpuThatRanksShareOnce) {
+  Recorded recorded;
+  const RunUsage alone = run_usage(recorded.sample.timeline, recorded.sample.job);
+  recorded.run->devices = {{0, "GPU-1"}};
+  recorded.sample.timeline.ranks.push_back(recorded.sample.timeline.ranks[0]);
+  recorded.sample.job.ranks.push_back(recorded.sample.job.ranks[0]);
+  const auto usage = [&] { return run_usage(recorded.sample.timeline, recorded.sample.job); };
+  EXPECT_EQ(usage().gpus, 1);
+  EXPECT_EQ(usage().gpu_time, alone.gpu_time);
+  EXPECT_DOUBLE_EQ(usage().step_ns.value(), alone.step_ns.value());
+  EXPECT_DOUBLE_EQ(usage().sample_ns.value(), alone.sample_ns.value() / 2);
+  EXPECT_EQ(recorded.efficiency().gpus, 1);
+  recorded.run->devices = {};  // not known to be the same
+  EXPECT_EQ(usage().gpus, 2);
+  EXPECT_EQ(usage().gpu_time, 2 * alone.gpu_time);
+}
+
+TEST(Goodput, SlowFirstStepsAreSetUp) {
+  Recorded recorded;
+  auto& steps = recorded.run->steps;
+  const model::RecordedStep like = steps.front();
+  const model::DurationNs usual = 10 * kMs;
+  const auto run = [&](model::DurationNs first) {
+    steps.clear();
+    model::TimeNs at = recorded.run->span.start + kMs;
+    for (int i = 0; i < 30; ++i) {
+      model::RecordedStep step = like;
+      step.index = i;
+      step.count = 1;
+      step.input_wait = 0;
+      step.span = {at, at + (i == 0 ? first : usual)};
+      step.longest = step.span.length();
+      at = step.span.end;
+      steps.push_back(step);
+    }
+    recorded.run->regions.clear();
+    recorded.run->span.end = at + kMs;
+    recorded.run->steps_total = 30;
+    return goodput_of(recorded.sample.timeline).setup;
+  };
+  EXPECT_EQ(run(usual), 0);
+  EXPECT_EQ(run(80 * kMs), 70 * kMs);
+}
+
 TEST(RunCost, EpochsAreKnownWithoutValidationAlone) {
   Recorded recorded;
   recorded.run->regions = {{"epoch", 2, 1240 * kMs, 620 * kMs, 0}};

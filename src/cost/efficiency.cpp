@@ -85,11 +85,11 @@ JobEfficiency efficiency_of(const model::Timeline& timeline, const model::JobAna
   JobEfficiency out;
   Sums sums;
   std::string no_samples;
+  const GpuShares shares(timeline, job);
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
     const model::RankTimeline& rank = timeline.ranks[r];
-    const auto gpus = static_cast<std::int64_t>(used_gpus(rank, job.ranks[r]).size());
+    const double gpus = shares.of(r);
     if (gpus == 0) continue;
-    out.gpus += gpus;
     std::optional<double> samples_per_s;
     if (rank.run != nullptr) samples_per_s = model::totals_of(*rank.run).samples_per_s;
     if (!samples_per_s) {
@@ -107,7 +107,7 @@ JobEfficiency efficiency_of(const model::Timeline& timeline, const model::JobAna
       out.peak_missing = std::move(result.missing);
       continue;
     }
-    sums.peak_flops_per_s += result.peak->tflops * kTera * static_cast<double>(gpus);
+    sums.peak_flops_per_s += result.peak->tflops * kTera * gpus;
     if (!out.peak) {
       out.peak = std::move(result.peak);
       continue;
@@ -116,6 +116,7 @@ JobEfficiency efficiency_of(const model::Timeline& timeline, const model::JobAna
     if (out.peak->dtype != result.peak->dtype) out.peak->dtype = "of each rank's types";
     out.peak->verified = out.peak->verified && result.peak->verified;
   }
+  out.gpus = shares.count();
   set_utilization(job, diagnosis, out);
   if (out.gpus == 0) {
     out.peak_missing = out.mfu_missing = "no GPU was used";

@@ -11,8 +11,9 @@ namespace pyrometer::cost {
 
 struct RunUsage {
   std::int64_t gpus = 0;
-  model::DurationNs elapsed = 0;   // of the longest rank
-  model::DurationNs gpu_time = 0;  // start to end × GPUs, summed over ranks: what is billed
+  model::DurationNs elapsed = 0;  // of the longest rank
+  model::DurationNs gpu_time =
+      0;  // start to end of each GPU, once however many ranks share it: billed
   // GPU time within steps, per unit; absent where the units are not known.
   std::optional<double> step_ns;    // per step of the job
   std::optional<double> sample_ns;  // per sample

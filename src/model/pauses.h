@@ -28,6 +28,8 @@ struct InputWaits {
   std::int64_t iterator_starts = 0;
   DurationNs iterator_start_time = 0;
   std::int64_t operators = 0;  // operators run inside the waits
+  // Recordings: waits that began when the next batch was there already; by time.
+  std::vector<Interval> ready;
 };
 
 // A stretch of host time whose cause the trace does not name, but its pattern does. The waterfall

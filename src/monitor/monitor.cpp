@@ -225,11 +225,13 @@ class Recorder {
     sources::PresenceInputs inputs;
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
       inputs.cuda_visible_devices = visible;
+      writer_->set_meta("cuda_visible_devices", visible);
     }
     const sources::GpuPresence gpu = sources::diagnose_gpu_presence(inputs);
     if (gpu.state != sources::PresenceState::kUsable) {
       writer_->set_meta("gpu_missing", gpu.text);
       writer_->set_meta("gpu_advice", gpu.advice);
+      if (gpu.state == sources::PresenceState::kNoDevice) writer_->set_meta("gpu_none", "1");
     }
     for (const std::string& setting : trial_environment(options_.trial)) {
       const std::size_t equals = setting.find('=');

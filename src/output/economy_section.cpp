@@ -151,7 +151,7 @@ std::string goodput_line(const cost::Goodput& goodput) {
        {goodput.input, "waiting for data"},
        {goodput.checkpoint, "checkpoints"},
        {goodput.validation, "validation"},
-       {goodput.setup, "compilation and starting loaders"},
+       {goodput.setup, "compilation, starting loaders and slow first steps"},
        {goodput.pauses, "garbage collection and logging"},
        {goodput.between, "between steps"},
        {goodput.after, "after the last step"}}};

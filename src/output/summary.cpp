@@ -320,29 +320,81 @@ std::vector<ImportNote> import_notes(const Report& report) {
   return notes;
 }
 
+namespace {
+
+// What a check would have needed, by the reason for which it was not judged. Reasons that stand
+// here with the same need count together.
+struct Need {
+  std::string_view reason;  // or its beginning
+  std::string_view need;    // completes "needs …"
+};
+constexpr Need kNeeds[] = {
+    {"a trace says nothing of",
+     "a recording by pyrometer run, which watches machine and whole run"},
+    {"the profiler did not record memory", "profile_memory=True in the profiler"},
+    {"no allocator events were recorded", "profile_memory=True in the profiler"},
+    {"needs at least two ranks", "the files of all ranks"},
+    {"it takes at least two ranks", "the files of all ranks"},
+    {"no device activity", "work on a GPU"},
+    {"no kernels in the window", "work on a GPU"},
+    {"the process used no GPU", "work on a GPU"},
+    {"no runtime or driver calls", "work on a GPU"},
+    {"no launch call with its device", "work on a GPU"},
+    {"no operators or no runtime calls", "work on a GPU"},
+    {"no step's device was watched", "work on a GPU"},
+    {"memory was not recorded", "work on a GPU"},
+    {"the allocator's statistics were not told", "work on a GPU"},
+    {"the device's compute capability", "work on a GPU"},
+    {"fewer than 20 readings", "a longer run"},
+    {"fewer than 5 readings", "a longer run"},
+    {"the steps lasted less than", "a longer run"},
+};
+
+std::string_view need_of(const std::string& reason) {
+  for (const Need& need : kNeeds) {
+    if (reason.starts_with(need.reason)) return need.need;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string describe_not_judged(const Report& report) {
   const std::vector<model::NotJudged>& items = report.diagnosis.not_judged;
   if (items.empty()) return "";
-  std::vector<std::pair<std::string, std::int64_t>> reasons;  // in order of first use
+  struct Group {
+    std::string text;
+    bool need = false;  // `text` completes "needs …"; else it is a reason
+    std::int64_t count = 0;
+  };
+  std::vector<Group> groups;  // in order of first use
   for (const model::NotJudged& item : items) {
-    const auto same = std::find_if(reasons.begin(), reasons.end(),
-                                   [&](const auto& r) { return r.first == item.reason; });
-    if (same == reasons.end()) {
-      reasons.emplace_back(item.reason, 1);
+    const std::string_view need = need_of(item.reason);
+    const std::string text = need.empty() ? item.reason : std::string(need);
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const Group& group) { return group.text == text; });
+    if (same == groups.end()) {
+      groups.push_back({text, !need.empty(), 1});
     } else {
-      ++same->second;
+      ++same->count;
     }
   }
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  constexpr std::size_t kShown = 2;
+  // What can be provided first.
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    return a.need != b.need ? a.need : a.count > b.count;
+  });
+  constexpr std::size_t kShown = 3;
   std::string text = count_of(static_cast<std::int64_t>(items.size()), "check") + " not judged: ";
-  for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i) {
+  std::int64_t left = static_cast<std::int64_t>(items.size());
+  for (std::size_t i = 0; i < std::min(kShown, groups.size()); ++i) {
+    const Group& group = groups[i];
     if (i > 0) text += "; ";
-    text += reasons[i].first;
-    if (reasons[i].second > 1) text += fmt::format(" ({}×)", reasons[i].second);
+    text += fmt::format("{} ", group.count);
+    text += group.need ? (group.count == 1 ? "needs " : "need ") : "because ";
+    text += group.text;
+    left -= group.count;
   }
-  return text + (reasons.size() > kShown ? "; …" : "");
+  return text + (left > 0 ? fmt::format("; {} more, see -v", left) : "");
 }
 
 bool no_finding_above_info(const model::Diagnosis& diagnosis) {

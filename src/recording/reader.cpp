@@ -1,6 +1,7 @@
 #include "recording/reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -225,10 +226,24 @@ std::vector<model::Interval> common_windows(const std::vector<Recorded>& ranks) 
   return common;
 }
 
+// Of the process's loaders; PyTorch's default where none says.
+std::int64_t most_prefetched(const model::RecordedRun& run) {
+  std::int64_t most = 2;
+  for (const auto& [key, value] : run.info) {
+    if (!key.starts_with("loader.") || !key.ends_with(".prefetch_factor")) continue;
+    std::int64_t number = 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    most = std::max(most, number);
+  }
+  return most;
+}
+
 model::RankTimeline make_rank(Recorded& recorded, const NameTable& names, const Configs& configs,
                               const TimeMap& map, const std::string& path) {
-  model::RankTimeline timeline = make_timeline(
-      {recorded.detail.rows, names, configs, recorded.process, recorded.devices}, map);
+  model::RankTimeline timeline =
+      make_timeline({recorded.detail.rows, names, configs, recorded.process, recorded.devices,
+                     most_prefetched(*recorded.run)},
+                    map);
   model::RankInfo& info = timeline.info;
   info.file = path;
   info.rank = recorded.process.rank;

@@ -66,6 +66,9 @@ struct ApiCallRow {
   std::uint32_t result = 0;
 };
 
+// A flag of RangeRow (ring/layout.h): no batch was ready though the pin-memory thread had one.
+inline constexpr std::uint16_t kUnpinnedFlag = 8;
+
 struct RangeRow {
   std::int64_t start = 0;
   std::int64_t end = 0;

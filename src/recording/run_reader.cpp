@@ -220,7 +220,8 @@ Result<void> read_meta(Database& database, RecordedRun& run, Damage& damage) {
     if (key == "exit_code") run.exit_code = static_cast<std::int32_t>(number(value, -1));
     if (key == "exit_signal") run.exit_signal = static_cast<std::int32_t>(number(value, 0));
     // Of the machine; they read like properties of the process.
-    if (key == "gpu_missing" || key == "gpu_advice" || key == "cores") {
+    if (key == "gpu_missing" || key == "gpu_advice" || key == "gpu_none" ||
+        key == "cuda_visible_devices" || key == "cores") {
       run.info["machine." + std::string(key)] = std::string(value);
     }
     if (key == "monitor_cpu_ns") run.overhead.monitor_cpu = number(value, 0);

@@ -189,6 +189,19 @@ class Assembler {
                             thread(row.thread));
   }
 
+  // Batches come in turn: while the next one is still with its worker, so are all others of that
+  // worker, and no more are ready than the other workers can have in hand.
+  std::string_view wait_name(const RangeRow& row) const {
+    if (row.b <= 0) return "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+    if (row.a > (row.b - 1) * in_.prefetch) {
+      return "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ (batch ready)";
+    }
+    if ((row.flags & kUnpinnedFlag) != 0) {
+      return "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ (batch not pinned)";
+    }
+    return "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  }
+
   void add_range(const RangeRow& row) {
     if (map_.map(row.end) <= map_.map(row.start)) return;
     const std::string_view given = in_.names.text(row.name);
@@ -197,8 +210,7 @@ class Assembler {
         annotate(row, fmt::format("ProfilerStep#{}", row.a));
         break;
       case RangeType::kInput:
-        annotate(row, row.b > 0 ? "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
-                                : "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+        annotate(row, wait_name(row));
         break;
       case RangeType::kOptimizer:
         annotate(row, fmt::format("Optimizer.step#{}.step", given));

@@ -17,6 +17,7 @@ struct TimelineInput {
   const std::unordered_map<std::uint32_t, ConfigRow>& configs;
   const ProcessRow& process;
   const std::vector<DeviceRow>& devices;
+  std::int64_t prefetch = 2;  // batches that a loader's worker has in hand at most; PyTorch's 2
 };
 
 // Times are mapped, rows that lie outside every window dropped; a call outside stays where what it

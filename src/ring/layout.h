@@ -70,6 +70,7 @@ enum RangeFlags : std::uint16_t {
   kRangeNoGrad = 1,     // kForward under no_grad
   kRangeSkipped = 2,    // kStep/kOptimizer whose update GradScaler skipped
   kRangeEstimated = 4,  // limits are inferred, not seen
+  kRangeUnpinned = 8,   // kInput: none was ready, and the pin-memory thread had batches to pin
 };
 
 // Why GPU capture changed (kCapture) or is off (Header::state_reason).

@@ -9,6 +9,8 @@ using model::FactId;
 
 // Below this a wait is noise, whatever its reason: the findings' own thresholds come on top.
 constexpr double kNoise = 0.02;
+// Other processes that use less of the usable CPUs are no reason for a wait.
+constexpr double kOthersUse = 0.2;
 
 CpuShortage measure(const Context& context, std::size_t position) {
   const model::FactSet& facts = context.job().ranks[position].facts;
@@ -19,7 +21,10 @@ CpuShortage measure(const Context& context, std::size_t position) {
   if (!main || !usable || *usable <= 0) return shortage;
   shortage.main = std::clamp(*main, 0.0, 1.0);
   shortage.workers = std::clamp(facts.value_or(FactId::kWorkersRunWait, 0), 0.0, 1.0);
-  shortage.input = steady_input_wait(context, position) * shortage.workers;
+  const double steady = steady_input_wait(context, position);
+  shortage.input = steady * shortage.workers;
+  shortage.waits = facts.value_or(FactId::kInputWaitShare, 0);
+  shortage.fetch = facts.value_or(FactId::kInputReadyShare, 0);
   shortage.ready = facts.value_or(FactId::kHostThreadsRunWait, 0) +
                    facts.value_or(FactId::kWorkersAlive, 0) * shortage.workers;
   if (shortage.share() < kNoise) return shortage;
@@ -30,6 +35,12 @@ CpuShortage measure(const Context& context, std::size_t position) {
   const double used = facts.value_or(FactId::kHostTreeCpu, 0);
   const double busy = facts.value_or(FactId::kHostCpuBusy, 0);
   constexpr double kFull = 0.8;  // of the usable CPUs
+  // Threads that ran or were ready to: what of the waiting would be left on CPUs of one's own, the
+  // command's own threads do to each other.
+  const double own_waits = std::max(0.0, used + shortage.ready - *usable);
+  const bool by_others =
+      used < context.threshold("host.cpu_saturated", "own") * *usable ||
+      (online * busy - used >= kOthersUse * *usable && own_waits < shortage.ready / 2);
   if (facts.value_or(FactId::kHostCpuQuota, allowed) < allowed &&
       throttled >= context.threshold("host.cpu_quota", "throttled")) {
     shortage.reason = ShortOf::kQuota;
@@ -37,8 +48,7 @@ CpuShortage measure(const Context& context, std::size_t position) {
              used >= kFull * *usable) {
     shortage.reason = ShortOf::kAffinity;
   } else if (facts.has(FactId::kHostTreeCpu) &&
-             busy >= context.threshold("host.cpu_saturated", "busy") &&
-             used < context.threshold("host.cpu_saturated", "own") * *usable) {
+             busy >= context.threshold("host.cpu_saturated", "busy") && by_others) {
     shortage.reason = ShortOf::kOthers;
   } else if (shortage.ready >= context.threshold("host.oversubscribed", "ready") &&
              facts.has(FactId::kHostTreeCpu) &&
@@ -57,7 +67,10 @@ double steady_input_wait(const Context& context, std::size_t position) {
   const model::RankAnalysis& rank = context.job().ranks[position];
   if (rank.pauses.input.kind == model::LoaderKind::kSingleProcess) return 0;
   const double share = rank.facts.value_or(FactId::kInputWaitShare, 0);
-  return share - std::min(share, rank.facts.value_or(FactId::kInputIteratorStartShare, 0));
+  const double others = rank.facts.value_or(FactId::kInputIteratorStartShare, 0) +
+                        rank.facts.value_or(FactId::kInputReadyShare, 0) +
+                        rank.facts.value_or(FactId::kInputUnpinnedShare, 0);
+  return share - std::min(share, others);
 }
 
 CpuShortage cpu_shortage(const Context& context) {
@@ -74,8 +87,31 @@ CpuShortage cpu_shortage(const Context& context) {
   return worst;
 }
 
+analysis::Edit without_waits(const CpuShortage& shortage, double part) {
+  analysis::Edit edit;
+  edit.host_ops = edit.host_other = edit.cpu_ops = 1 - part * shortage.main;
+  // Calls for a batch last as long as the workers lack CPUs, or the thread itself does.
+  const double lost = shortage.input + shortage.fetch * shortage.main;
+  if (lost > 0 && shortage.waits > 0) {
+    edit.input_wait = std::max(0.0, 1 - part * lost / shortage.waits);
+  }
+  return edit;
+}
+
+bool short_by_workers(const Context& context, const CpuShortage& shortage) {
+  const model::FactSet& facts = context.job().ranks[shortage.position].facts;
+  const double alive = facts.value_or(FactId::kWorkersAlive, 0);
+  const double usable = facts.value_or(FactId::kHostCpusUsable, 0);
+  return shortage.reason == ShortOf::kOwn && usable > 0 &&
+         alive >= context.threshold("input.too_many_workers", "ratio") * usable &&
+         alive * shortage.workers >= shortage.ready / 2;
+}
+
 bool explains_input(const CpuShortage& shortage, double steady) {
-  return shortage.reason != ShortOf::kNothing && shortage.input > steady / 2;
+  if (shortage.reason == ShortOf::kNothing || steady <= 0) return false;
+  // What the training thread itself lacks makes its waits longer as well: it is not there when a
+  // batch comes.
+  return shortage.input > steady / 2 || shortage.main > steady;
 }
 
 }  // namespace pyrometer::rules

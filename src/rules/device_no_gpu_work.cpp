@@ -16,8 +16,9 @@ using model::FactId;
 constexpr std::string_view kId = "device.no_gpu_work";
 
 struct Reason {
-  std::string text;  // a clause
-  std::string fix;   // sentences
+  std::string text;       // a clause
+  std::string fix;        // sentences
+  bool no_other = false;  // there is no GPU that could have been used
 };
 
 // Why the process used no GPU, as far as the recorder and the hook could tell; nearest cause first.
@@ -26,8 +27,16 @@ Reason reason_of(const model::RecordedRun& run) {
     const auto found = run.info.find(key);
     return found == run.info.end() ? std::string() : found->second;
   };
+  // What the program did to itself holds on any machine.
+  const auto hidden = run.info.find("env.CUDA_VISIBLE_DEVICES");
+  if (hidden != run.info.end() && hidden->second != text("machine.cuda_visible_devices")) {
+    return {fmt::format("the program itself sets CUDA_VISIBLE_DEVICES to \"{}\", which hides all "
+                        "GPUs",
+                        hidden->second),
+            "Leave the variable alone, or name the GPUs to use, such as CUDA_VISIBLE_DEVICES=0."};
+  }
   if (const std::string missing = text("machine.gpu_missing"); !missing.empty()) {
-    return {missing, text("machine.gpu_advice")};
+    return {missing, text("machine.gpu_advice"), text("machine.gpu_none") == "1"};
   }
   if (text("torch.cuda_build") == "none") {
     return {
@@ -65,9 +74,7 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
     if (!unwatched.empty()) not_judged(judgement, kId, "the GPU was not watched: " + unwatched);
     return;
   }
-  finding.severity = model::Severity::kWarning;
   finding.confidence = model::Confidence::kHigh;
-  finding.share_of_time = 1;
   const std::size_t ranks = context.timeline().ranks.size();
   const model::RankTimeline& first =
       *std::find_if(context.timeline().ranks.begin(), context.timeline().ranks.end(),
@@ -84,6 +91,10 @@ void judge_device_no_gpu_work(const Context& context, Judgement& judgement) {
   finding.summary += "either a kernel nor a copy ";
   finding.summary += recording ? "ran on a GPU" : "on a GPU is in the trace: host activity only";
   const Reason reason = recording ? reason_of(*first.run) : Reason{};
+  // A machine without a GPU is a fact to know, not a fault of the program: what slows the training
+  // on its CPUs is.
+  finding.severity = reason.no_other ? model::Severity::kInfo : model::Severity::kWarning;
+  finding.share_of_time = reason.no_other ? 0 : 1;
   finding.summary += reason.text.empty() ? "." : ": " + reason.text + ".";
   if (recording) {
     finding.fix = reason.fix.empty()

@@ -26,6 +26,7 @@ constexpr double kMostlyBusy = 0.85;
 constexpr double kMuchProfiler = 0.1;
 
 constexpr std::string_view kNoGpuWork = "device.no_gpu_work";
+constexpr std::string_view kOthersOnCpus = "host.cpu_saturated";
 
 // Findings that come before others whatever their gains, when both are there and not mere
 // information, and why.
@@ -136,6 +137,8 @@ void explain_order(std::vector<Ranked>& items, bool predicts) {
           "a symptom counts with what its fix gains beyond those of the causes above, {} of the "
           "step",
           percent(std::max(0.0, items[i].gain)));
+    } else if (finding.id == kOthersOnCpus) {
+      finding.order += "what is wrong with the program comes before what others do on its machine";
     } else if (above(milder).id == kNoGpuWork) {
       finding.order += "what runs on no GPU at all comes first";
     } else if (!predicts) {
@@ -144,6 +147,23 @@ void explain_order(std::vector<Ranked>& items, bool predicts) {
       finding.order += "findings stand by what their fixes gain, not by how much time they take";
     }
   }
+}
+
+// CPUs that other processes use up are the machine's state at the time. What is wrong with the
+// program stays wrong: it comes first where its fix gains much. On a GPU, symptoms of a slow host
+// (residuals) may well be due to the lack of CPUs; without one, each part of a step suffers alike.
+void put_machine_last(const Context& context, std::vector<Ranked>& items) {
+  constexpr double kMuch = 0.1;
+  const bool on_device = model::total(context.job().causes) > 0;
+  const auto machine = std::find_if(items.begin(), items.end(), [](const Ranked& item) {
+    return item.verdict.finding.id == kOthersOnCpus;
+  });
+  if (machine == items.end() || machine->verdict.finding.severity == Severity::kInfo) return;
+  std::stable_partition(machine, items.end(), [&](const Ranked& item) {
+    return item.verdict.finding.severity != Severity::kInfo && item.gain >= kMuch &&
+           item.verdict.finding.id != kOthersOnCpus &&
+           (item.verdict.role == Role::kCause || !on_device);
+  });
 }
 
 // Gains of the causes alone, then of the residuals beyond all causes together.
@@ -181,6 +201,7 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     if (first->verdict.finding.severity == Severity::kInfo) continue;
     std::rotate(then, first, first + 1);
   }
+  put_machine_last(context, items);
   explain_order(items, context.what_if().available());
 }
 

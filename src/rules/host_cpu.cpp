@@ -13,13 +13,6 @@ namespace {
 
 using model::FactId;
 
-analysis::Edit without_waits(const CpuShortage& shortage, double part) {
-  analysis::Edit edit;
-  edit.host_ops = edit.host_other = edit.cpu_ops = 1 - part * shortage.main;
-  if (shortage.input > 0) edit.input_wait = 1 - part * shortage.workers;
-  return edit;
-}
-
 const model::FactSet& facts_of(const Context& context, const CpuShortage& shortage) {
   return context.job().ranks[shortage.position].facts;
 }
@@ -113,6 +106,7 @@ void judge_host_oversubscribed(const Context& context, Judgement& judgement) {
   constexpr std::string_view kId = "host.oversubscribed";
   const CpuShortage shortage = cpu_shortage(context);
   if (!applies(context, kId, ShortOf::kOwn, shortage, judgement)) return;
+  if (short_by_workers(context, shortage)) return;  // a finding of its own
   const model::FactSet& facts = facts_of(context, shortage);
   Verdict verdict = start(context, kId, shortage);
   verdict.finding.summary += fmt::format(

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rules/build.h"
+#include "rules/cpu_shortage.h"
 #include "rules/input_cause.h"
 
 namespace pyrometer::rules {
@@ -29,9 +30,8 @@ void judge_input_bound(const Context& context, Judgement& judgement) {
   if (!share) return not_judged(judgement, kId, context.missing(FactId::kInputWaitShare));
   const model::RankAnalysis& rank = context.job().ranks[share->position];
   if (rank.pauses.input.kind == model::LoaderKind::kSingleProcess) return;
-  // What new iterators cost is another finding's matter.
-  const double starts = rank.facts.value_or(FactId::kInputIteratorStartShare, 0);
-  const double steady = share->value - std::min(share->value, starts);
+  // Without the starts of iterators and what was ready: other findings' matters.
+  const double steady = steady_input_wait(context, share->position);
   if (steady < context.threshold(kId, "warn")) return;
   // Where a cause is known it is the finding, and this one would blame the same time again.
   const InputCause cause = diagnose_input(context).cause;

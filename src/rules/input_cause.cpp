@@ -30,9 +30,6 @@ InputCause cause_of(const Context& context, const InputDiagnosis& input,
   const auto cpu = facts.value(FactId::kWorkersCpu);
   const auto wait = facts.value(FactId::kWorkersRunWait);
   if (!cpu || !wait) return InputCause::kUnknown;
-  if (shortage.position == input.position && explains_input(shortage, input.steady)) {
-    return InputCause::kCpuShortage;
-  }
   const double allowed = facts.value_or(FactId::kHostCpusAllowed, 0);
   const double own = facts.value_or(FactId::kWorkersCpusAllowed, allowed);
   if (own < allowed && own < facts.value_or(FactId::kWorkersAlive, 0) &&
@@ -42,10 +39,20 @@ InputCause cause_of(const Context& context, const InputDiagnosis& input,
   // All the work is one worker's: the others stand still, but not for storage's sake.
   const double busiest = facts.value_or(FactId::kWorkersBusiest, 0);
   constexpr double kSeveral = 1.5;
-  if (facts.value_or(FactId::kWorkersAlive, 0) >= kSeveral &&
-      busiest >= context.threshold("input.one_worker", "busy") &&
-      *cpu + *wait < context.threshold("input.one_worker", "mean") * busiest) {
+  constexpr double kOne = 0.7;  // workers start and end within the steps
+  const double alive = facts.value_or(FactId::kWorkersAlive, 0);
+  const bool idle =
+      alive >= kSeveral && *cpu + *wait < context.threshold("input.one_worker", "mean") * busiest;
+  // Those without data may have ended; where iterators start anew, all of them end.
+  const bool ended = alive < kSeveral && alive >= kOne &&
+                     facts.value_or(FactId::kWorkersConfigured, 0) >= kSeveral &&
+                     facts.value_or(FactId::kInputIteratorStarts, 0) == 0;
+  if ((idle || ended) && busiest >= context.threshold("input.one_worker", "busy")) {
     return InputCause::kOneWorker;
+  }
+  // What follows from how the workers are set up comes first: it holds on any machine.
+  if (shortage.position == input.position && explains_input(shortage, input.steady)) {
+    return InputCause::kCpuShortage;
   }
   if (input.blocked >= context.threshold("input.slow_storage", "blocked")) {
     return InputCause::kSlowStorage;

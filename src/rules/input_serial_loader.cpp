@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "rules/build.h"
@@ -12,6 +13,29 @@ namespace {
 using model::FactId;
 
 constexpr std::string_view kId = "input.serial_loader";
+
+// More workers than these gain nothing: the CPU time of loader and training together has to fit on
+// the CPUs that they get. Large where the CPUs are not known.
+struct UsefulWorkers {
+  double best = 1000, expected = 1000, worst = 1000;
+};
+
+UsefulWorkers useful_workers(const model::FactSet& facts, double loader) {
+  const auto used = facts.value(FactId::kHostTreeCpu);
+  const auto usable = facts.value(FactId::kHostCpusUsable);
+  const auto busy = facts.value(FactId::kHostCpuBusy);
+  if (!used || !usable || !busy || *usable <= 0 || *used <= 0) return {};
+  const double online = facts.value_or(FactId::kHostCpusOnline, *usable);
+  const auto workers = [&](double cpus) {
+    const double shortest = std::min(1.0, *used / std::min(cpus, std::max(*used, *usable)));
+    return loader / shortest;  // `shortest`: the step then, of the present one
+  };
+  // At worst what nobody uses now, at best all of them; more processes get a larger share of CPUs
+  // that others use as well.
+  constexpr double kLargerShare = 1.5;
+  const double idle = *used + online * (1 - *busy);
+  return {workers(*usable), workers(std::max(idle, kLargerShare * *used)), workers(idle)};
+}
 
 analysis::Edit workers(double count) {
   analysis::Edit edit;
@@ -47,7 +71,9 @@ void judge_input_serial_loader(const Context& context, Judgement& judgement) {
     add_evidence(context, verdict, FactId::kInputOperatorsPerWait,
                  rank.facts.value_or(FactId::kInputOperatorsPerWait, 0));
   }
-  set_edits(verdict, workers(16), workers(8), workers(4),
+  const UsefulWorkers most = useful_workers(rank.facts, share->value);
+  set_edits(verdict, workers(std::min(16.0, most.best)), workers(std::min(8.0, most.expected)),
+            workers(std::min(4.0, most.worst)),
             "the loader's work moves to 4 to 16 worker processes (8 expected) and overlaps with "
             "the step");
   judgement.verdicts.push_back(std::move(verdict));

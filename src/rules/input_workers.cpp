@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rules/build.h"
+#include "rules/cpu_shortage.h"
 #include "rules/input_cause.h"
 
 namespace pyrometer::rules {
@@ -126,14 +127,17 @@ void judge_input_one_worker(const Context& context, Judgement& judgement) {
   const double busiest = facts.value_or(FactId::kWorkersBusiest, 0);
   const double mean =
       facts.value_or(FactId::kWorkersCpu, 0) + facts.value_or(FactId::kWorkersRunWait, 0);
+  const bool alone = facts.value_or(FactId::kWorkersAlive, 0) < 1.5;
   verdict.finding.summary += fmt::format(
-      ", of which one is busy {} of its time and the mean is {}.", percent(busiest), percent(mean));
+      "{} busy {} of its time{}.", alone ? ", the only one left, which is" : ", of which one is",
+      percent(busiest), alone ? "" : fmt::format(" and the mean is {}", percent(mean)));
   add_evidence(context, verdict, FactId::kWorkersBusiest, busiest, "busy");
   add_measure(context, verdict, "mean over the workers, of the busiest", mean / busiest, "fraction",
               "mean", {}, "<");
   add_fact(context, verdict, facts, FactId::kWorkersAlive);
   // Spread evenly, each has its share of the work.
-  const double alive = std::max(1.0, facts.value_or(FactId::kWorkersAlive, 1));
+  const double alive = std::max({1.0, facts.value_or(FactId::kWorkersAlive, 1),
+                                 facts.value_or(FactId::kWorkersConfigured, 1)});
   set_edits(verdict, waits(0), waits(std::min(0.5, 1 / alive)), waits(0.7),
             "the workers share the work, at best the step hides what is left");
   judgement.verdicts.push_back(std::move(verdict));
@@ -210,12 +214,27 @@ void judge_input_too_many_workers(const Context& context, Judgement& judgement) 
       kComputing) {
     return;
   }
-  Verdict verdict = start_verdict(kId, Role::kNote);
+  // They are the cause where they take the training thread's turns.
+  const CpuShortage shortage = cpu_shortage(context);
+  const bool starve = shortage.position == alive->position && short_by_workers(context, shortage) &&
+                      shortage.share() >= context.threshold("host.oversubscribed", "warn");
+  Verdict verdict = start_verdict(kId, starve ? Role::kCause : Role::kNote);
   verdict.finding.confidence = model::Confidence::kMedium;
   verdict.finding.ranks = {context.timeline().ranks[alive->position].info.rank};
   verdict.finding.summary =
       fmt::format("{} share {:.3g} CPUs.", workers_in_words(alive->value), *usable);
-  verdict.finding.no_prediction = "what taking turns costs is not known";
+  if (starve) {
+    verdict.finding.severity = severity_for(context, "host.oversubscribed", shortage.share());
+    verdict.finding.share_of_time = shortage.share();
+    verdict.finding.summary +=
+        fmt::format(" The training thread was ready to run and had no CPU {} of the time.",
+                    percent(shortage.main));
+    set_edits(verdict, without_waits(shortage, 1), without_waits(shortage, 0.6),
+              without_waits(shortage, 0.1),
+              "10 to 100% of the training thread's waits for a CPU go (60% expected)");
+  } else {
+    verdict.finding.no_prediction = "what taking turns costs is not known";
+  }
   add_measure(context, verdict, "workers per usable CPU", alive->value / *usable, "ratio", "ratio");
   add_fact(context, verdict, facts, FactId::kWorkersRunWait);
   judgement.verdicts.push_back(std::move(verdict));

@@ -32,7 +32,8 @@ CpuWork cpu_work(const Context& context, std::size_t position) {
   const model::RankAnalysis& rank = context.job().ranks[position];
   CpuWork work;
   work.position = position;
-  if (rank.pauses.input.operators > 0) return work;
+  // Without a device nothing is held up: operators on CPU tensors are the training.
+  if (rank.waterfall.devices.empty() || rank.pauses.input.operators > 0) return work;
   double longest = 0;
   for (const model::OpRow& op : rank.host.ops) {
     if (op.is_annotation || op.kernels > 0 || op.count == 0) continue;

@@ -34,8 +34,10 @@ void judge_pauses_validation(const Context& context, Judgement& judgement) {
   finding.share_of_time = share->value;
   finding.ranks =
       context.ranks_with(FactId::kPausesValidationShare, context.threshold(kId, "share"));
-  finding.summary =
-      fmt::format("The device idles {} of the time inside validation.", percent(share->value));
+  finding.summary = context.job().ranks[share->position].waterfall.devices.empty()
+                        ? fmt::format("Validation takes {} of the time.", percent(share->value))
+                        : fmt::format("The device idles {} of the time inside validation.",
+                                      percent(share->value));
   add_evidence(context, verdict, FactId::kPausesValidationShare, share->value, "share");
   set_edits(verdict, kept(0), kept(0.25), kept(0.75),
             "validation less often or in larger batches leaves 0 to 75% of its time (a quarter "

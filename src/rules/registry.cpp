@@ -18,6 +18,7 @@
 #include "rules/host_cpu.h"
 #include "rules/host_memory.h"
 #include "rules/input_bound.h"
+#include "rules/input_fetch.h"
 #include "rules/input_respawned_workers.h"
 #include "rules/input_serial_loader.h"
 #include "rules/input_workers.h"
@@ -65,6 +66,8 @@ const std::vector<Rule>& all_rules() {
       {"input.decode_bound", judge_input_decode_bound},
       {"input.one_worker", judge_input_one_worker},
       {"input.slow_storage", judge_input_slow_storage},
+      {"input.pin_thread", judge_input_pin_thread},
+      {"input.slow_fetch", judge_input_slow_fetch},
       {"input.worker_affinity", judge_input_worker_affinity},
       {"input.too_many_workers", judge_input_too_many_workers},
       {"input.respawned_workers", judge_input_respawned_workers},

@@ -20,6 +20,8 @@ using model::FactId;
 constexpr std::string_view kId = "steps.outliers";
 constexpr double kCritical = 0.3;
 constexpr std::size_t kFewestSteps = 5;
+constexpr std::size_t kWarmUp = 5;      // steps at the beginning that may be long
+constexpr std::size_t kForWarmUp = 10;  // fewer steps cannot tell a beginning from the rest
 
 struct Excess {
   std::size_t position = 0;
@@ -88,7 +90,8 @@ void find_region(const model::RankTimeline& t, const model::RankAnalysis& rank,
                              {HostState::kLogging, model::Cause::kIdleLogging}};
   if (t.threads.empty()) return;
   const model::RowRange rows = t.threads[t.main_thread].annotations;
-  model::CauseTimes times{};
+  model::CauseTimes times{};  // in the long steps
+  model::CauseTimes all{};
   model::TimeNs until = 0;
   for (model::Index i = rows.begin; i < rows.end; ++i) {
     const model::Interval span{t.annotations.start[i], t.annotations.end[i]};
@@ -101,6 +104,7 @@ void find_region(const model::RankTimeline& t, const model::RankAnalysis& rank,
       return span.start >= step.start && span.start < step.end;
     });
     for (const Kind& kind : kKinds) {
+      if (kind.state == state) at(all, kind.cause) += span.length();
       if (in_long && kind.state == state) at(times, kind.cause) += span.length();
     }
   }
@@ -108,6 +112,13 @@ void find_region(const model::RankTimeline& t, const model::RankAnalysis& rank,
   if (static_cast<double>(*most) < 0.5 * excess_ns) return;
   excess.told = true;
   excess.cause = static_cast<model::Cause>(most - times.begin());
+  // What such regions take in a step like the others stays.
+  const auto whole = static_cast<double>(at(all, excess.cause));
+  const auto others = static_cast<double>(at(all, excess.cause) - at(times, excess.cause));
+  const auto count = static_cast<double>(rank.steps.steps.size());
+  const auto long_count = static_cast<double>(longs.size());
+  const double usual = count > long_count ? others / (count - long_count) : 0;
+  excess.kept = whole > 0 ? std::min(1.0, usual * count / whole) : 1;
 }
 
 // Pauses that the trace has no range for are other host code in the waterfall: where they make up
@@ -160,7 +171,15 @@ std::optional<Excess> excess_of(const Context& context, std::size_t position) {
     excess.sigmas = std::max(excess.sigmas, sigmas);
     excess.numbers.push_back(steps[s].number);
   }
-  // The first step of a trace often carries what went before it.
+  // The first steps carry what is done once: kernels are loaded when they are first called, algorithms
+  // tried, memory taken. That is start-up, and no waste of the steady state.
+  if (lengths.size() >= kForWarmUp) {
+    for (std::size_t s = 0; s < kWarmUp && !longs.empty() && longs.front() == s; ++s) {
+      sum -= lengths[s] - excess.median;
+      longs.erase(longs.begin());
+      excess.numbers.erase(excess.numbers.begin());
+    }
+  }
   if (longs.empty() || (longs.size() == 1 && longs.front() == 0)) return std::nullopt;
   excess.share = total > 0 ? sum / total : 0;
   find_cause(rank, longs, excess);
@@ -224,10 +243,13 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
   const auto edit = edit_for(worst->cause);
   if (!edit) return;
 
-  Verdict verdict = start_verdict(kId, Role::kResidual);
+  // Without a device or a region to tell by, that they are there is all that is known.
+  const bool note = !worst->told && context.job().ranks[worst->position].waterfall.devices.empty();
+  Verdict verdict = start_verdict(kId, note ? Role::kNote : Role::kResidual);
   model::Finding& finding = verdict.finding;
-  finding.severity =
-      worst->share >= kCritical ? model::Severity::kCritical : model::Severity::kWarning;
+  if (!note)
+    finding.severity =
+        worst->share >= kCritical ? model::Severity::kCritical : model::Severity::kWarning;
   finding.share_of_time = worst->share;
   finding.ranks = {context.timeline().ranks[worst->position].info.rank};
   const model::CauseInfo& cause = model::cause_info(worst->cause);
@@ -249,6 +271,11 @@ void judge_steps_outliers(const Context& context, Judgement& judgement) {
   }
   add_measure(context, verdict, "excess of the long steps", worst->share, "fraction", "share");
   add_measure(context, verdict, "longest step, robust z-score", worst->sigmas, "count", "sigmas");
+  if (note) {
+    finding.no_prediction = "what the long steps did is not known";
+    judgement.verdicts.push_back(std::move(verdict));
+    return;
+  }
   set_edits(verdict, (*edit)(worst->kept), (*edit)(worst->kept),
             (*edit)(worst->kept + (1 - worst->kept) * 0.5),
             "the long steps become like the median one; at worst half of their excess stays");

@@ -82,6 +82,8 @@ class Machine {
 
 using Verdict = std::optional<GpuPresence>;
 
+Verdict by_hardware(Machine& machine);
+
 std::string in_container(Machine& machine, std::string inside, std::string outside) {
   return machine.is_container() ? std::move(inside) : std::move(outside);
 }
@@ -92,6 +94,11 @@ Verdict by_environment(Machine& machine) {
   const std::string_view first = trim(std::string_view(*visible).substr(0, visible->find(',')));
   // CUDA shows the devices before the first entry that is none.
   if (!first.empty() && first != "-1" && first != "NoDevFiles") return std::nullopt;
+  // Where there is none to hide, that is the reason.
+  if (!machine.is_wsl()) {
+    Verdict none = by_hardware(machine);
+    if (none && none->state == PresenceState::kNoDevice) return none;
+  }
   return GpuPresence{PresenceState::kHidden,
                      "CUDA_VISIBLE_DEVICES is \"" + *visible + "\", which hides all GPUs",
                      "Unset it, or name the GPUs to use, such as CUDA_VISIBLE_DEVICES=0"};

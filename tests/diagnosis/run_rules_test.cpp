@@ -188,7 +188,7 @@ TEST(Input, CountsWorkersThatLive) {
   RunScript script = waiting_for_input();
   script.machine(16, 2).loader_workers(1, 0.98, 0.01).info("loader.0.num_workers", "8");
   const model::Diagnosis diagnosis = script.diagnose();
-  EXPECT_EQ(causes_of(diagnosis), "input.too_few_workers");
+  EXPECT_EQ(causes_of(diagnosis), "input.one_worker");
   EXPECT_THAT(diagnosis.findings.front().summary, ::testing::HasSubstr("8 were configured"));
 }
 

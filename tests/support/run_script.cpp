@@ -26,11 +26,18 @@ model::TimeNs part(double share, model::DurationNs of) {
 
 void add_step(TraceScript& script, const RunShape& shape, int number) {
   const model::TimeNs start = number * kStep;
-  const model::TimeNs wait = part(shape.input, kStep);
+  const std::string loader = std::string(shape.workers ? kWorkers : kMain) +
+                             (shape.batch.empty() ? "" : " (" + shape.batch + ")");
+  model::TimeNs wait = part(shape.input, kStep);
   script.step(number, start, start + kStep);
-  if (wait > 0) script.note(shape.workers ? kWorkers : kMain, start, start + wait);
+  if (wait > 0) script.note(loader, start, start + wait);
+  if (shape.paused > 0) {
+    script.note(shape.pause, start + wait, start + wait + part(shape.paused, kStep));
+    wait += part(shape.paused, kStep);
+  }
+  wait += part(shape.own, kStep);
   if (!shape.gpu) {
-    script.op("aten::mm", start + wait, start + kStep);
+    script.note("pyrometer.issue#forward", start + wait, start + kStep);
     return;
   }
   // Kernels one after the other, each launched before the one before it ends; then the host waits.

@@ -20,6 +20,10 @@ struct RunShape {
   bool workers = true;   // the loader has worker processes
   double kernels = 0.9;  // of the rest of the step: kernels run; the host waits for them
   bool gpu = true;
+  std::string batch;       // of the wait: "batch ready", "batch not pinned"
+  std::string pause = {};  // annotation of a pause after the wait, such as "validation"
+  double paused = 0;       // of the step
+  double own = 0;          // of the step: the program's own code, after the pause
   std::string kernel = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas";
 };
 

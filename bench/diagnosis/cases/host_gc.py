@@ -6,6 +6,7 @@ Truth
   causes: pauses.gc
   also: steps.outliers launch.host_code
   never: input.* precision.* transfer.* layout.*
+  cpu: judged
   fix: gc.freeze() once the data is loaded
   period: 8
 """

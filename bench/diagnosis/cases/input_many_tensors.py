@@ -3,7 +3,7 @@
 Truth
   report: C017
   class: input
-  causes: transfer.small_copies|input.bound
+  causes: transfer.small_copies|input.bound|input.slow_fetch|input.pin_thread
   also: input.* transfer.small_copies launch.bound launch.host_code
   never: input.serial_loader input.respawned_workers precision.* transfer.pageable_h2d
   fix: one tensor per batch

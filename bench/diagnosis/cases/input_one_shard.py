@@ -3,7 +3,7 @@
 Truth
   report: C005
   class: input
-  causes: input.bound
+  causes: input.bound|input.one_worker
   also: steps.outliers
   never: input.serial_loader input.too_few_workers input.respawned_workers sync.* launch.*
         precision.* transfer.*

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "base/version.h"
+#include "cli/common_options.h"
+#include "cli/config_file.h"
+#include "cli/exit_code_of.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
 #include "cli/text.h"
@@ -58,12 +62,30 @@ std::vector<std::string> near_ids(const std::string& word) {
   return near;
 }
 
-std::string value_text(const ThresholdInfo& threshold) {
-  if (threshold.unit == "fraction") return base::format_percent(threshold.value);
-  if (threshold.unit == "count" || threshold.unit == "ratio") {
-    return fmt::format("{:g}", threshold.value);
+std::string value_text(double value, std::string_view unit) {
+  if (unit == "fraction") return base::format_percent(value);
+  if (unit == "count" || unit == "ratio") return fmt::format("{:g}", value);
+  return fmt::format("{:.15g} {}", value, unit);
+}
+
+std::string key_of(const FindingInfo& finding, const ThresholdInfo& threshold) {
+  return fmt::format("{}.{}", finding.id, threshold.name);
+}
+
+// What the configuration sets it to.
+std::optional<double> configured(const Config& config, const std::string& key) {
+  const auto found = config.rules.thresholds.find(key);
+  return found == config.rules.thresholds.end() ? std::nullopt : std::optional(found->second);
+}
+
+// "10.0%", or "25.0% as configured, 10.0% by default".
+std::string value_text(const FindingInfo& finding, const ThresholdInfo& threshold,
+                       const Config& config) {
+  std::string text = value_text(threshold.value, threshold.unit);
+  if (const auto own = configured(config, key_of(finding, threshold))) {
+    text = fmt::format("{} as configured, {} by default", value_text(*own, threshold.unit), text);
   }
-  return fmt::format("{:.15g} {}", threshold.value, threshold.unit);
+  return text;
 }
 
 void section(Page& page, std::string_view heading, std::string_view text) {
@@ -72,11 +94,16 @@ void section(Page& page, std::string_view heading, std::string_view text) {
   page.paragraph(2, 2, {{std::string(text)}});
 }
 
-std::string page_of(const FindingInfo& finding, const Terminal& terminal) {
+std::string page_of(const FindingInfo& finding, const Config& config, const Terminal& terminal) {
   Page page({.color = terminal.color, .unicode = terminal.unicode, .width = terminal.width});
   page.paragraph(0, 0, {{std::string(finding.title), Ink::kStrong}});
   page.paragraph(0, 0, {{std::string(finding.id), Ink::kFaint}});
   page.blank();
+  if (config.rules.disabled.contains(finding.id)) {
+    page.paragraph(0, 0,
+                   {{"Disabled in " + config.path + ": reports do not judge it.", Ink::kWarn}});
+    page.blank();
+  }
   page.paragraph(0, 0, {{std::string(finding.meaning)}});
   section(page, "How it is measured", finding.measured);
   bool first = true;
@@ -86,10 +113,11 @@ std::string page_of(const FindingInfo& finding, const Terminal& terminal) {
       page.heading("Thresholds, with their names in the configuration");
       first = false;
     }
-    page.paragraph(2, 4,
-                   {{fmt::format("{}.{}", finding.id, threshold.name), Ink::kStrong},
-                    {fmt::format(" {}: {}", value_text(threshold), threshold.help)},
-                    {fmt::format(" ({})", threshold.source), Ink::kFaint}});
+    page.paragraph(
+        2, 4,
+        {{key_of(finding, threshold), Ink::kStrong},
+         {fmt::format(" {}: {}", value_text(finding, threshold, config), threshold.help)},
+         {fmt::format(" ({})", threshold.source), Ink::kFaint}});
   }
   section(page, "How to confirm it by hand", finding.confirm);
   section(page, "How to fix it", finding.fix);
@@ -113,10 +141,11 @@ std::string list_text(const Terminal& terminal) {
   return page.take();
 }
 
-void write_finding(base::JsonWriter& json, const FindingInfo& finding) {
+void write_finding(base::JsonWriter& json, const FindingInfo& finding, const Config& config) {
   json.begin_object();
   json.member("id", finding.id);
   json.member("title", finding.title);
+  json.member("disabled", config.rules.disabled.contains(finding.id));
   json.member("meaning", finding.meaning);
   json.member("measured", finding.measured);
   json.key("thresholds");
@@ -124,8 +153,10 @@ void write_finding(base::JsonWriter& json, const FindingInfo& finding) {
   for (const ThresholdInfo& threshold : rules::threshold_catalog()) {
     if (threshold.finding != finding.id) continue;
     json.begin_object(base::JsonLayout::kInline);
-    json.member("key", fmt::format("{}.{}", finding.id, threshold.name));
+    const std::string key = key_of(finding, threshold);
+    json.member("key", key);
     json.member("default", threshold.value);
+    json.member("value", configured(config, key).value_or(threshold.value));
     json.member("unit", threshold.unit);
     json.member("help", threshold.help);
     json.member("source", threshold.source);
@@ -139,7 +170,7 @@ void write_finding(base::JsonWriter& json, const FindingInfo& finding) {
   json.end_object();
 }
 
-ExitCode write_json(const std::function<bool(const FindingInfo&)>& wanted) {
+ExitCode write_json(const Config& config, const std::function<bool(const FindingInfo&)>& wanted) {
   OutputFile out{std::string()};
   base::JsonWriter json([&out](std::string_view text) { return out.write(text); });
   json.begin_object();
@@ -152,7 +183,7 @@ ExitCode write_json(const std::function<bool(const FindingInfo&)>& wanted) {
   json.key("findings");
   json.begin_array();
   for (const FindingInfo& finding : rules::finding_catalog()) {
-    if (wanted(finding)) write_finding(json, finding);
+    if (wanted(finding)) write_finding(json, finding, config);
   }
   json.end_array();
   json.end_object();
@@ -195,6 +226,7 @@ std::vector<OptionGroup> ExplainCommand::options() {
                            .completes = Completes::kWords,
                            .words = all_ids(),
                            .other_words = true});
+  input.options.push_back(config_option(config_path_));
   OptionGroup output{.title = "Output", .options = {}};
   output.options.push_back(
       {.long_name = "list", .help = "list all findings instead", .set = set_true(list_)});
@@ -209,12 +241,19 @@ ExitCode ExplainCommand::run(const Terminal& terminal) {
                       : "give the id of a finding, as a report names it, or --list");
     return ExitCode::kUsage;
   }
+  // A page that spoke of other limits than the reports would mislead.
+  const base::Result<Config> config =
+      config_path_.empty() ? read_default_config() : read_config(config_path_);
+  if (!config) {
+    print_error(config.error().to_string());
+    return exit_code_of(config.error());
+  }
   if (json_) {
     return write_json(
-        [this](const FindingInfo& finding) { return list_ || finding.id == finding_; });
+        *config, [this](const FindingInfo& finding) { return list_ || finding.id == finding_; });
   }
   if (list_) return write_output(list_text(terminal));
-  return write_output(page_of(*rules::find_finding(finding_), terminal));
+  return write_output(page_of(*rules::find_finding(finding_), *config, terminal));
 }
 
 }  // namespace pyrometer::cli

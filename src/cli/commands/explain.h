@@ -17,6 +17,7 @@ class ExplainCommand : public Command {
 
  private:
   std::string finding_;
+  std::string config_path_;
   bool list_ = false;
   bool json_ = false;
 };

@@ -112,6 +112,8 @@ enum class FactId : std::uint16_t {
   kInputLoader,
   kInputWaitP50,
   kInputWaitMax,
+  kInputReadyShare,
+  kInputUnpinnedShare,
   kInputOperatorsPerWait,
   kInputIteratorStarts,
   kInputIteratorStartShare,
@@ -215,6 +217,8 @@ enum class FactId : std::uint16_t {
   kPausesLoggingShare,
   kPausesCompileShare,
   kPausesGcShare,
+  kPausesOwnCodeShare,
+  kPausesFrameworkShare,
   kReplayError,
   kReplayStepNs,
   kReplayStepCorrectedNs,
@@ -287,7 +291,7 @@ enum class FactId : std::uint16_t {
   kWaterfallBusy,
 };
 
-inline constexpr std::size_t kFactCount = 277;
+inline constexpr std::size_t kFactCount = 281;
 
 struct FactInfo {
   std::string_view id;
