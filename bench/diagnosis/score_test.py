@@ -407,7 +407,7 @@ class Running(unittest.TestCase):
                           "--nproc_per_node", "2", "case.py", "--steps", "20", "--fixed"])
         tiny = execute.Runner("pyrometer", "python3", "cpu", tiny=True)
         self.assertEqual(tiny.command(case, False, 5)[-3:], ["--steps", "5", "--tiny"])
-        self.assertEqual(tiny.environment(case)["CUDA_VISIBLE_DEVICES"], "")
+        self.assertEqual(tiny.environment(case)["CUDA_VISIBLE_DEVICES"], "-1")
 
     def test_a_case_sees_no_more_gpus_than_it_needs(self):
         runner = execute.Runner("pyrometer", "python3", "cuda")

@@ -66,7 +66,7 @@ class _Environment:
         rt.info("torch.debug_build", getattr(torch.version, "debug", False))
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         if visible is not None and visible.strip().partition(",")[0] in ("", "-1"):
-            rt.info("env.CUDA_VISIBLE_DEVICES", visible)
+            rt.info("cuda.hidden", "CUDA_VISIBLE_DEVICES=" + visible)
         for name in VARIABLES:
             value = os.environ.get(name, "")
             if value and len(value) <= 20 and value.replace(":", "").replace(".", "").isalnum():

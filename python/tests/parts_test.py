@@ -127,6 +127,25 @@ time.sleep(1.1); step(3)
             self.assertEqual([line[2] for line in lines if line[:2] == ["info", key]],
                              ["False", "True"])
 
+    def test_batches_that_wait_to_be_pinned(self):
+        self.run_program(SMALL + """
+from pyrometer_hook import library, loader as part
+class Queue:
+    def __init__(self, size): self.size = size
+    def qsize(self): return self.size
+class Iterator:
+    def __init__(self, pins, loaded):
+        self._pin_memory, self._worker_result_queue = pins, Queue(loaded)
+assert part._unpinned(Iterator(True, 2)) == library.UNPINNED
+assert part._unpinned(Iterator(True, 0)) == 0
+assert part._unpinned(Iterator(False, 2)) == 0
+assert part._unpinned(object()) == 0            # not as known: nothing is claimed
+""")
+
+    def test_hidden_gpus_are_told(self):
+        records = self.run_program(SMALL + "step(2)\n", env={"CUDA_VISIBLE_DEVICES": ""}).records
+        self.assertEqual(records.infos["cuda.hidden"], "CUDA_VISIBLE_DEVICES=")
+
     def test_trackers(self):
         package = self.folder / "tensorboardX"
         package.mkdir()

@@ -45,7 +45,9 @@ TEST(RunCost, BillsAGpuThatRanksShareOnce) {
   Recorded recorded;
   const RunUsage alone = run_usage(recorded.sample.timeline, recorded.sample.job);
   recorded.run->devices = {{0, "GPU-1"}};
-  recorded.sample.timeline.ranks.push_back(recorded.sample.timeline.ranks[0]);
+  testing::SampleJob other = testing::recorded_job();
+  other.timeline.ranks[0].run = recorded.run;
+  recorded.sample.timeline.ranks.push_back(std::move(other.timeline.ranks[0]));
   recorded.sample.job.ranks.push_back(recorded.sample.job.ranks[0]);
   const auto usage = [&] { return run_usage(recorded.sample.timeline, recorded.sample.job); };
   EXPECT_EQ(usage().gpus, 1);

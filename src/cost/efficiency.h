@@ -62,10 +62,10 @@ struct Goodput {
   model::DurationNs elapsed = 0;
   model::DurationNs useful = 0;   // within steps, but for what follows
   model::DurationNs startup = 0;  // before the first step
-  // Compilation and starting loaders beyond that, or what the first steps took longer than the usual
-  // one (kernels loaded at their first call, algorithms tried), whichever is more.
+  // Compilation and starting loaders beyond that, or what the first steps took longer than the
+  // usual one (kernels loaded at their first call, algorithms tried), whichever is more.
   model::DurationNs setup = 0;
-  model::DurationNs input = 0;    // waiting for data within steps
+  model::DurationNs input = 0;  // waiting for data within steps
   model::DurationNs checkpoint = 0;
   model::DurationNs validation = 0;
   model::DurationNs pauses = 0;   // garbage collection and logging

@@ -16,8 +16,8 @@ DurationNs host_time(const model::RunTotals& totals, std::string_view kind) {
   return 0;
 }
 
-// What the first steps took longer than the usual one, as far as each is known by itself: kernels are
-// loaded when they are first called, algorithms tried, memory taken.
+// What the first steps took longer than the usual one, as far as each is known by itself: kernels
+// are loaded when they are first called, algorithms tried, memory taken.
 DurationNs warm_up_of(const model::RecordedRun& run) {
   constexpr std::int64_t kSteps = 10;
   std::vector<DurationNs> usual;  // mean step of each row

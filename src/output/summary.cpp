@@ -333,8 +333,8 @@ constexpr Need kNeeds[] = {
      "a recording by pyrometer run, which watches machine and whole run"},
     {"the profiler did not record memory", "profile_memory=True in the profiler"},
     {"no allocator events were recorded", "profile_memory=True in the profiler"},
-    {"needs at least two ranks", "the files of all ranks"},
-    {"it takes at least two ranks", "the files of all ranks"},
+    {"needs at least two ranks", "several ranks, with a file of each"},
+    {"it takes at least two ranks", "several ranks, with a file of each"},
     {"no device activity", "work on a GPU"},
     {"no kernels in the window", "work on a GPU"},
     {"the process used no GPU", "work on a GPU"},
@@ -403,7 +403,11 @@ bool no_finding_above_info(const model::Diagnosis& diagnosis) {
 }
 
 std::string describe_health(const Report& report) {
-  const std::string text = "Nothing found that is worth changing";
+  // The verdict says how many steps there are.
+  constexpr std::string_view kTooFew = "Too few steps to judge";
+  const bool judged = report.diagnosis.verdict.find(kTooFew) == std::string::npos;
+  const std::string text =
+      judged ? "Nothing found that is worth changing" : "No advice without steps to judge";
   const std::size_t open = report.diagnosis.not_judged.size();
   if (open == 0) return text + ".";
   return text + fmt::format("; {} could not be judged, see below.",

@@ -36,8 +36,10 @@ void judge_comm_low_overlap(const Context& context, Judgement& judgement) {
   finding.confidence = model::Confidence::kLow;
   finding.ranks =
       context.ranks_with(FactId::kWaterfallCommTransfer, context.threshold(kId, "share"));
-  finding.summary =
-      fmt::format("Only {} of the communication is hidden behind computation.", percent(*overlap));
+  finding.summary = *overlap < 0.0005
+                        ? std::string("No communication is hidden behind computation.")
+                        : fmt::format("Only {} of the communication is hidden behind computation.",
+                                      percent(*overlap));
   add_evidence(context, verdict, FactId::kCommOverlap, *overlap, "overlap", {}, "<");
   add_evidence(context, verdict, FactId::kWaterfallCommTransfer, exposed->value, "share");
   set_edits(verdict, transfer(0.4), transfer(0.75), transfer(1),

@@ -28,11 +28,14 @@ Reason reason_of(const model::RecordedRun& run) {
     return found == run.info.end() ? std::string() : found->second;
   };
   // What the program did to itself holds on any machine.
-  const auto hidden = run.info.find("env.CUDA_VISIBLE_DEVICES");
-  if (hidden != run.info.end() && hidden->second != text("machine.cuda_visible_devices")) {
+  constexpr std::string_view kVariable = "CUDA_VISIBLE_DEVICES=";
+  const std::string hidden = text("cuda.hidden");
+  const std::string outside = text("machine.cuda_visible_devices");
+  const bool was_set = run.info.contains("machine.cuda_visible_devices");
+  if (hidden.starts_with(kVariable) && !(was_set && hidden.substr(kVariable.size()) == outside)) {
     return {fmt::format("the program itself sets CUDA_VISIBLE_DEVICES to \"{}\", which hides all "
                         "GPUs",
-                        hidden->second),
+                        hidden.substr(kVariable.size())),
             "Leave the variable alone, or name the GPUs to use, such as CUDA_VISIBLE_DEVICES=0."};
   }
   if (const std::string missing = text("machine.gpu_missing"); !missing.empty()) {

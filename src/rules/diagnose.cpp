@@ -181,7 +181,15 @@ void rank(const Context& context, std::vector<Ranked>& items) {
     if (item.verdict.role != Role::kResidual || !item.verdict.has_edit) continue;
     item.gain = gain(context, analysis::combine(causes, item.verdict.expected)) - with_causes;
     // What the causes' fixes leave of a symptom decides whether it is one.
-    if (item.gain < kWorthwhileGain) item.verdict.finding.severity = Severity::kInfo;
+    if (item.gain < kWorthwhileGain) {
+      item.verdict.finding.severity = Severity::kInfo;
+      // Alone its fix may gain as much as a cause's: of the same time.
+      if (with_causes >= kWorthwhileGain &&
+          gain(context, item.verdict.expected) >= kWorthwhileGain) {
+        item.verdict.has_edit = false;
+        item.verdict.finding.no_prediction = "nothing beyond what the causes above gain";
+      }
+    }
   }
   for (Ranked& item : items) item.weight = weight_of(context, item);
   std::stable_sort(items.begin(), items.end(), [](const Ranked& a, const Ranked& b) {
@@ -216,12 +224,12 @@ void demote_worthless(const Context& context, std::vector<Ranked>& items) {
   }
 }
 
-// "Nothing is wasted" is no note to give beside a cause.
-void drop_contradiction(std::vector<Ranked>& items) {
+// "Nothing is wasted" is no note to give beside a cause, nor without steps to judge.
+void drop_contradiction(const Context& context, std::vector<Ranked>& items) {
   const bool any_cause = std::any_of(items.begin(), items.end(), [](const Ranked& item) {
     return item.verdict.finding.severity != Severity::kInfo;
   });
-  if (!any_cause) return;
+  if (!any_cause && context.steps() >= kStepsForFindings) return;
   std::erase_if(items,
                 [](const Ranked& item) { return item.verdict.finding.id == "compute.bound"; });
 }
@@ -340,7 +348,7 @@ model::Diagnosis diagnose(const model::Timeline& timeline, const model::JobAnaly
   }
   demote_worthless(context, items);
   rank(context, items);
-  drop_contradiction(items);
+  drop_contradiction(context, items);
   diagnosis.joint = predict_jointly(context, items);
   for (Ranked& item : items) {
     predict(context, item.verdict);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "model/host_lines.h"
@@ -22,8 +23,10 @@ analysis::Edit host_code(double kept) {
 }
 
 // Part of the samples outside the framework's calls whose innermost frame is PyTorch's own Python:
-// losses and the like, computed outside of a module.
-double part_in_torch(const model::RecordedRun& run) {
+// losses and the like, computed outside of a module, and the steps of its optimizers. Nothing where
+// the samples are too few to tell.
+std::optional<double> part_in_torch(const model::RecordedRun& run) {
+  constexpr std::int64_t kEnough = 20;  // a second's worth
   std::int64_t all = 0;
   std::int64_t torch = 0;
   for (const model::HostLine& line : model::host_lines_of(run)) {
@@ -31,7 +34,8 @@ double part_in_torch(const model::RecordedRun& run) {
     all += line.samples;
     if (line.innermost.starts_with("torch/")) torch += line.samples;
   }
-  return all > 0 ? static_cast<double>(torch) / static_cast<double>(all) : 0;
+  if (all < kEnough) return std::nullopt;
+  return static_cast<double>(torch) / static_cast<double>(all);
 }
 
 // A run on the CPU alone has no idle device to tell by: there the program's own code between the
@@ -40,12 +44,16 @@ double part_in_torch(const model::RecordedRun& run) {
 void judge_without_device(const Context& context, OnRank own, Judgement& judgement) {
   const model::FactSet& facts = context.job().ranks[own.position].facts;
   const auto& run = context.timeline().ranks[own.position].run;
-  const double share = own.value * (run == nullptr ? 1 : 1 - part_in_torch(*run));
+  const std::optional<double> in_torch = run == nullptr ? std::nullopt : part_in_torch(*run);
+  if (!in_torch) {
+    return not_judged(judgement, kId, "fewer than 20 samples of the program's own lines");
+  }
+  const double share = own.value * (1 - *in_torch);
   const double framework = facts.value_or(FactId::kPausesFrameworkShare, 0);
   constexpr double kForwardOfRest = 0.7;  // backward and update take longer
   if (share < 2 * context.threshold(kId, "warn") || share < kForwardOfRest * framework) return;
-  const double gained = gain(context, host_code(kExpected));
-  if (gained < context.threshold(kId, "warn")) return;
+  const auto kept = [&](double part) { return host_code(*in_torch + (1 - *in_torch) * part); };
+  if (gain(context, kept(kExpected)) < context.threshold(kId, "warn")) return;
   Verdict verdict = start_verdict(kId, Role::kResidual);
   model::Finding& finding = verdict.finding;
   finding.title = "The program's own code between forward and update takes long";
@@ -59,7 +67,7 @@ void judge_without_device(const Context& context, OnRank own, Judgement& judgeme
       percent(share));
   add_measure(context, verdict, "time in the program's own code", share, "fraction");
   add_fact(context, verdict, facts, FactId::kPausesFrameworkShare);
-  set_edits(verdict, host_code(0), host_code(kExpected), host_code(0.5),
+  set_edits(verdict, kept(0), kept(kExpected), kept(0.5),
             "the code moves out of the training thread: 0 to 50% of it stays (10% expected)");
   judgement.verdicts.push_back(std::move(verdict));
 }

@@ -171,8 +171,8 @@ std::optional<Excess> excess_of(const Context& context, std::size_t position) {
     excess.sigmas = std::max(excess.sigmas, sigmas);
     excess.numbers.push_back(steps[s].number);
   }
-  // The first steps carry what is done once: kernels are loaded when they are first called, algorithms
-  // tried, memory taken. That is start-up, and no waste of the steady state.
+  // The first steps carry what is done once: kernels are loaded when they are first called,
+  // algorithms tried, memory taken. That is start-up, and no waste of the steady state.
   if (lengths.size() >= kForWarmUp) {
     for (std::size_t s = 0; s < kWarmUp && !longs.empty() && longs.front() == s; ++s) {
       sum -= lengths[s] - excess.median;

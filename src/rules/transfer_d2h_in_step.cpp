@@ -51,9 +51,9 @@ void judge_transfer_d2h_in_step(const Context& context, Judgement& judgement) {
   finding.share_of_time = facts.value_or(FactId::kCopiesD2hShare, 0);
   finding.ranks = context.ranks_with(FactId::kCopiesD2hBytesPerStep, kWorthCopying);
   finding.summary = fmt::format(
-      "{:.2f} MB per step are copied back to the host in {:.1f} copies; the host waits for them "
+      "{} per step are copied back to the host in {:.1f} copies; the host waits for them "
       "and the device for the host.",
-      bytes->value / 1e6, facts.value_or(FactId::kCopiesD2hPerStep, 0));
+      rules::bytes(bytes->value), facts.value_or(FactId::kCopiesD2hPerStep, 0));
   add_measure(context, verdict, "predicted gain", gained, "fraction", "share");
   add_evidence(context, verdict, FactId::kCopiesD2hBytesPerStep, bytes->value);
   add_evidence(context, verdict, FactId::kCopiesD2hShare, finding.share_of_time);

@@ -60,9 +60,9 @@ void judge_transfer_pageable_h2d(const Context& context, Judgement& judgement) {
   const double link = pinned_bandwidth(context, share->position);
   const double bytes = facts.value_or(FactId::kCopiesH2dPageableBytesPerStep, 0);
   finding.summary = fmt::format(
-      "{:.1f} MB per step go to the device from pageable memory at {:.1f} GB/s{}; the copies take "
+      "{} per step go to the device from pageable memory at {:.1f} GB/s{}; the copies take "
       "{} of the time and block the host.",
-      bytes / 1e6, *bandwidth,
+      rules::bytes(bytes), *bandwidth,
       link > 0 ? fmt::format(" (pinned: about {:.0f} GB/s)", link) : std::string(),
       percent(share->value));
   add_evidence(context, verdict, FactId::kCopiesH2dPageableShare, share->value,

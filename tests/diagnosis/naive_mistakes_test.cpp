@@ -234,13 +234,23 @@ TEST(Workers, ManyOnFewCpusTakeTheTrainingsTurns) {
 }
 
 TEST(WithoutDevice, OwnCodeIsNamedAndPredicted) {
-  const model::Diagnosis diagnosis = run({.gpu = false, .own = 0.6}).diagnose();
+  const auto with_own = [](double share, const char* innermost) {
+    RunScript script = run({.gpu = false, .own = share});
+    script.run().host_lines.emplace_back(std::string("stack host train.py:7 main | ") + innermost,
+                                         100);
+    return script.diagnose();
+  };
+  const model::Diagnosis diagnosis = with_own(0.6, "train.py:7 main");
   EXPECT_EQ(causes_of(diagnosis), "launch.host_code");
   const model::Finding& finding = *find(diagnosis, "launch.host_code");
   ASSERT_TRUE(finding.prediction);
   EXPECT_NEAR(finding.prediction->mid_ns, 46e6, 2e6);
   // A forward pass outside of any module looks the same: half of backward and update is none.
-  EXPECT_EQ(causes_of(run({.gpu = false, .own = 0.3}).diagnose()), "");
+  EXPECT_EQ(causes_of(with_own(0.3, "train.py:7 main")), "");
+  // Losses are computed in PyTorch's own files.
+  EXPECT_EQ(causes_of(with_own(0.6, "torch/nn/functional.py:3 mse_loss")), "");
+  // Without samples the one cannot be told from the other.
+  EXPECT_EQ(causes_of(run({.gpu = false, .own = 0.6}).diagnose()), "");
 }
 
 TEST(WithoutDevice, AMachineWithoutGpuIsAFactNotAFault) {
@@ -251,7 +261,7 @@ TEST(WithoutDevice, AMachineWithoutGpuIsAFactNotAFault) {
   script.info("machine.gpu_none", "1");
   EXPECT_EQ(severity(), Severity::kInfo);
   // What the program did to itself holds on any machine.
-  script.info("env.CUDA_VISIBLE_DEVICES", "-1");
+  script.info("cuda.hidden", "CUDA_VISIBLE_DEVICES=-1");
   EXPECT_EQ(severity(), Severity::kWarning);
   script.info("machine.cuda_visible_devices", "-1");  // it was started like this
   EXPECT_EQ(severity(), Severity::kInfo);
