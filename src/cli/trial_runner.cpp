@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "recording/reader.h"
+#include "verify/run_summary.h"
+
 namespace pyrometer::cli {
 namespace {
 
@@ -114,6 +117,19 @@ std::vector<verify::TimedStep> timed(const recording::TrialProcess& process) {
   return out;
 }
 
+void add_energy(TrialReading& out) {
+  const auto timeline = recording::read_runs(out.recording);
+  if (!timeline) {
+    out.why_no_energy = timeline.error().to_string();
+    return;
+  }
+  model::JobAnalysis nothing;  // the run's own rows say which GPUs it used
+  nothing.ranks.resize(timeline->ranks.size());
+  const verify::RunSummary run = verify::summarise(*timeline, nothing, {}, "");
+  out.joules_per_sample = run.energy.per_sample();
+  out.why_no_energy = run.energy.missing;
+}
+
 milliseconds steps_time(const monitor::TrialOptions& trial) {
   return duration_cast<milliseconds>(std::chrono::duration<double>(trial.stop_after_seconds));
 }
@@ -168,6 +184,8 @@ base::Result<TrialReading> TrialRunner::run(const monitor::TrialOptions& trial,
     out.record.peak_memory = std::max(out.record.peak_memory, rank->peak_memory);
   }
   out.losses = verify::mean_losses(losses);
+  // What alternates within a second is not told apart by meters that are read once a second.
+  if (out.failure.empty() && trial.alternate.empty()) add_energy(out);
   return out;
 }
 

@@ -24,6 +24,8 @@ struct TrialReading {
   std::vector<verify::TimedStep> steps;               // of the leading process
   std::vector<std::vector<verify::TimedStep>> ranks;  // of each rank of the job, that one too
   std::vector<double> losses;                         // step by step, mean of the ranks
+  std::optional<double> joules_per_sample;            // of the GPUs; not of trials in turns
+  std::string why_no_energy;
 };
 
 // What is run, where it is not the command of the settings as it is.

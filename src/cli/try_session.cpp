@@ -81,6 +81,8 @@ base::Result<void> TrySession::measure_baseline() {
   }
   result_.ranks = static_cast<std::int64_t>(first->ranks.size());
   result_.baseline_peak_memory = first->record.peak_memory;
+  if (first->joules_per_sample) result_.baseline_energy.push_back(*first->joules_per_sample);
+  result_.why_no_energy = first->why_no_energy;
   base_recording_ = first->recording;
   losses_.push_back(first->losses);
   return {};
@@ -137,6 +139,7 @@ void TrySession::repeat_baseline() {
     if (!reading) return;
     if (!reading->failure.empty()) continue;
     losses_.push_back(reading->losses);
+    if (reading->joules_per_sample) result_.baseline_energy.push_back(*reading->joules_per_sample);
     const auto time = verify::job_time(reading->ranks);
     if (time && time->per_sample == result_.baseline->per_sample)
       logs.push_back(std::log(time->ns));
@@ -166,6 +169,7 @@ bool TrySession::guard(const TrialReading& reading, TriedFix& fix) const {
   if (reading.record.peak_memory > 0) {
     fix.peak_memory = std::max(fix.peak_memory, reading.record.peak_memory);
   }
+  if (reading.joules_per_sample) fix.energy.push_back(*reading.joules_per_sample);
   if (fix.loss.known) return true;  // the first steps of its first run have been judged
   fix.loss = verify::judge_losses(losses_, reading.losses);
   if (fix.loss.worse) return reject("the loss got worse");
@@ -255,6 +259,9 @@ void TrySession::try_in_rounds(const std::vector<TriedFix*>& fixes, std::size_t 
       const std::optional<TrialReading> reading = trial(options);
       if (!reading) break;
       if (fix != nullptr && !guard(*reading, *fix)) continue;
+      if (fix == nullptr && reading->joules_per_sample) {
+        result_.baseline_energy.push_back(*reading->joules_per_sample);
+      }
       const auto time = verify::job_time(reading->ranks);
       if (time && reading->failure.empty() && time->per_sample == result_.baseline->per_sample) {
         times[fix] = time->ns;

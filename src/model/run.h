@@ -101,6 +101,14 @@ struct UsedDevice {
   std::string uuid;  // "" where it is not known
 };
 
+// Energy between two readings of a meter.
+struct EnergyWindow {
+  Interval span;
+  double joules = 0;
+};
+
+inline constexpr std::size_t kMostEnergyWindows = 512;
+
 // What one meter of energy showed during the run. Missing is not zero: either `missing` says why
 // there is nothing, or the spans say for which time the figures hold.
 struct EnergySeries {
@@ -111,7 +119,10 @@ struct EnergySeries {
   Interval span;             // first to last reading within the run
   double step_joules = 0;    // over `step_span`
   Interval step_span;        // of first step's start to last step's end, what readings cover
-  std::string missing;       // "" where there are figures
+  // The same by time: from reading to reading, neighbours joined in long runs, so that there are at
+  // most kMostEnergyWindows.
+  std::vector<EnergyWindow> windows;
+  std::string missing;  // "" where there are figures
 };
 
 struct RecordedRun {

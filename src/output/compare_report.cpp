@@ -82,6 +82,7 @@ Section figures_section(const Comparison& c) {
   if (c.memory.known()) {
     add_row(out.table, "peak memory", c.memory, [](double bytes) { return format_bytes(bytes); });
   }
+  if (c.energy.known()) add_row(out.table, "GPU energy per sample", c.energy, format_energy);
   const auto gpus_a = static_cast<std::int64_t>(c.a.gpus.size());
   const auto gpus_b = static_cast<std::int64_t>(c.b.gpus.size());
   if (c.a.usd_per_gpu_hour && c.b.usd_per_gpu_hour && c.step.known() && gpus_a > 0 && gpus_b > 0) {
@@ -98,11 +99,14 @@ Section figures_section(const Comparison& c) {
     money(c.step, "GPU cost of 1000 steps", 1e3);
     if (c.sample.known()) money(c.sample, "GPU cost of 1M samples", 1e6);
   }
-  for (const Change* change : {&c.step, &c.sample, &c.memory}) {
-    if (!change->known()) {
+  // Of what has no GPU, and of traces, nobody expects energy.
+  const bool metered = !c.a.gpus.empty() && !c.b.gpus.empty() && c.input_wait.known();
+  for (const Change* change : {&c.step, &c.sample, &c.memory, &c.energy}) {
+    if (!change->known() && (change != &c.energy || metered)) {
       const std::string name = change == &c.step     ? "time per step"
                                : change == &c.sample ? "time per sample"
-                                                     : "peak memory";
+                               : change == &c.memory ? "peak memory"
+                                                     : "GPU energy per sample";
       out.lines.push_back(sentence(name + " is not known: " + change->missing));
     }
   }
@@ -370,6 +374,7 @@ bool write_compare_json(const Comparison& c, const base::TextSink& sink) {
   write_change(json, "sample_ns", c.sample);
   write_change(json, "input_wait_ns", c.input_wait);
   write_change(json, "peak_memory_bytes", c.memory);
+  write_change(json, "gpu_j_per_sample", c.energy);
   json.key("causes");
   json.begin_object();
   for (const verify::CauseChange& one : c.causes) {

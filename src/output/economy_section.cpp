@@ -17,13 +17,6 @@ namespace {
 
 constexpr double kThousand = 1000;
 
-// "812 J", "12.3 kJ", "1.50 kWh".
-std::string format_energy(double joules) {
-  if (joules < kThousand) return format_number(joules) + " J";
-  if (joules < cost::kJoulesPerKwh / 10) return format_number(joules / kThousand) + " kJ";
-  return format_number(joules / cost::kJoulesPerKwh) + " kWh";
-}
-
 std::string span_text(model::DurationNs time) { return format_duration(static_cast<double>(time)); }
 
 std::string join_with(const std::vector<std::string>& parts) {

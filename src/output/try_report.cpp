@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "cost/price.h"
 #include "output/change_words.h"
@@ -67,6 +68,12 @@ std::optional<double> usd_per_million(const TryResult& result, double ratio) {
                    price);
 }
 
+// Mean of the runs.
+std::optional<double> joules_per_sample(const std::vector<double>& runs) {
+  if (runs.empty()) return std::nullopt;
+  return std::accumulate(runs.begin(), runs.end(), 0.0) / static_cast<double>(runs.size());
+}
+
 bool any_memory(const TryResult& result) {
   return std::any_of(result.fixes.begin(), result.fixes.end(),
                      [](const TriedFix& fix) { return fix.peak_memory > 0; });
@@ -81,6 +88,8 @@ Section fixes_section(const TryResult& result) {
   out.table.columns = {text_column(""), text_column("change"), number_column("predicted", 1),
                        number_column("measured"), number_column("interval")};
   if (money) out.table.columns.push_back(number_column("USD/1M samples", 3));
+  const bool energy = !result.baseline_energy.empty();
+  if (energy) out.table.columns.push_back(number_column("energy/sample", 4));
   if (memory) out.table.columns.push_back(number_column("peak memory", 4));
   out.table.columns.push_back(number_column("loss", 2));
   out.table.columns.push_back(number_column("pairs", 5));
@@ -92,6 +101,10 @@ Section fixes_section(const TryResult& result) {
     row.push_back(format_change_range(fix.ratio));
     if (money) {
       row.push_back(fix.pairs > 0 ? format_usd(*usd_per_million(result, fix.ratio.value)) : "–");
+    }
+    if (energy) {
+      const auto joules = joules_per_sample(fix.energy);
+      row.push_back(joules ? format_energy(*joules) : "–");
     }
     if (memory) row.push_back(fix.peak_memory > 0 ? format_bytes(fix.peak_memory) : "–");
     row.push_back(fix.loss.known ? fmt::format("{:.4g}", fix.loss.loss) : "–");
@@ -154,6 +167,7 @@ void write_fix(base::JsonWriter& json, const TryResult& result, const TriedFix& 
   json.member("alternated", fix.alternated);
   json.member("usd_per_million_samples",
               fix.pairs > 0 ? usd_per_million(result, fix.ratio.value) : std::optional<double>());
+  json.member("gpu_j_per_sample", joules_per_sample(fix.energy));
   json.member("peak_memory_bytes",
               fix.peak_memory > 0 ? std::optional(fix.peak_memory) : std::nullopt);
   json.key("loss");
@@ -217,6 +231,9 @@ Document try_document(const TryResult& result) {
     if (const auto usd = usd_per_million(result, 1)) {
       text += " · " + format_usd(*usd) + " for 1M samples";
     }
+    if (const auto joules = joules_per_sample(result.baseline_energy)) {
+      text += " · " + format_energy(*joules) + " per sample";
+    }
     out.head.emplace_back("as it is", text);
   }
   if (result.noise >= 0) {
@@ -228,6 +245,9 @@ Document try_document(const TryResult& result) {
     out.code = edits(result);
   }
   out.notes = result.notes;
+  if (result.gpus > 0 && result.baseline_energy.empty() && !result.why_no_energy.empty()) {
+    out.notes.push_back("energy is not known: " + result.why_no_energy);
+  }
   if (result.out_of_budget) out.notes.emplace_back("the time budget was over before all was tried");
   if (result.interrupted) out.notes.emplace_back("interrupted: this is what was known by then");
   const auto has = [&](bool TriedFix::*what) {
@@ -266,6 +286,9 @@ bool write_try_json(const TryResult& result, const base::TextSink& sink) {
   json.member("gpus", result.gpus);
   json.member("usd_per_gpu_hour", result.usd_per_gpu_hour);
   json.member("usd_per_million_samples", usd_per_million(result, 1));
+  json.member("gpu_j_per_sample", joules_per_sample(result.baseline_energy));
+  json.member("energy_missing",
+              result.baseline_energy.empty() ? if_any(result.why_no_energy) : std::nullopt);
   json.end_object();
   json.key("fixes");
   json.begin_array();

@@ -76,6 +76,15 @@ int usd_decimals(double usd) {
 
 }  // namespace
 
+std::string format_energy(double joules) {
+  constexpr double kThousand = 1000;
+  constexpr double kJoulesPerKwh = 3.6e6;
+  if (joules > 0 && joules < 1) return format_number(joules * kThousand) + " mJ";
+  if (joules < kThousand) return format_number(joules) + " J";
+  if (joules < kJoulesPerKwh / 10) return format_number(joules / kThousand) + " kJ";
+  return format_number(joules / kJoulesPerKwh) + " kWh";
+}
+
 std::string format_usd(double usd) {
   if (!std::isfinite(usd)) return "?";
   return "$" + group_thousands(fmt::format("{:.{}f}", usd, usd_decimals(usd)));

@@ -29,6 +29,9 @@ using base::format_percent;
 // "812 B", "8.12 KiB", "1.50 GiB"; powers of 1024.
 [[nodiscard]] std::string format_bytes(double bytes);
 
+// "8.12 mJ", "812 J", "12.3 kJ", "1.50 kWh".
+[[nodiscard]] std::string format_energy(double joules);
+
 // "$0.0042", "$0.42", "$42.10", "$4,210".
 [[nodiscard]] std::string format_usd(double usd);
 [[nodiscard]] std::string format_usd_range(double low, double high);  // "$32–39", "up to $5.07"

@@ -23,6 +23,14 @@ TEST(Units, DurationsHaveThreeDigitsAndTheUnitThatSuits) {
   EXPECT_EQ(format_duration(std::nan("")), "?");
 }
 
+TEST(Units, Energy) {
+  EXPECT_EQ(format_energy(0), "0 J");
+  EXPECT_EQ(format_energy(0.0052), "5.20 mJ");
+  EXPECT_EQ(format_energy(5.2), "5.20 J");
+  EXPECT_EQ(format_energy(12'300), "12.3 kJ");
+  EXPECT_EQ(format_energy(5.4e6), "1.50 kWh");
+}
+
 TEST(Units, RangesShareAUnitAndCollapse) {
   EXPECT_EQ(format_duration_range(5.61e6, 7.02e6), "5.61–7.02 ms");
   EXPECT_EQ(format_duration_range(7.02e6, 5.61e6), "5.61–7.02 ms");

@@ -37,14 +37,37 @@ class Meter {
     const Interval within{std::max(time_, steps_.start), std::min(time, steps_.end)};
     if (within.length() <= 0) return;
     // Between two readings the power counts as even.
-    series_.step_joules +=
+    const double joules =
         growth * static_cast<double>(within.length()) / static_cast<double>(time - time_);
+    series_.step_joules += joules;
+    add_window({within, joules});
     if (series_.step_span.length() == 0) series_.step_span.start = within.start;
     series_.step_span.end = within.end;
   }
 
+  void add_window(const model::EnergyWindow& window) {
+    std::vector<model::EnergyWindow>& all = series_.windows;
+    if (joined_ > 0) {  // the last one is not as long as the others yet
+      all.back().span.end = window.span.end;
+      all.back().joules += window.joules;
+    } else {
+      all.push_back(window);
+    }
+    joined_ = (joined_ + 1) % each_;
+    if (joined_ > 0 || all.size() < model::kMostEnergyWindows) return;
+    for (std::size_t i = 0; 2 * i + 1 < all.size(); ++i) {
+      const model::EnergyWindow& first = all[2 * i];
+      const model::EnergyWindow& second = all[2 * i + 1];
+      all[i] = {{first.span.start, second.span.end}, first.joules + second.joules};
+    }
+    all.resize(all.size() / 2);
+    each_ *= 2;
+  }
+
   EnergySeries& series_;
   Interval steps_;
+  std::size_t each_ = 1;    // stretches between readings that a window holds
+  std::size_t joined_ = 0;  // of the last window, so far; 0: all of them
   bool started_ = false;
   TimeNs time_ = 0;    // of the last reading
   double joules_ = 0;  // the same
@@ -151,6 +174,7 @@ Result<void> explain(Database& database, Reading& reading) {
   if (series.missing.empty()) return {};
   series.joules = series.step_joules = 0;
   series.span = series.step_span = {};
+  series.windows.clear();
   return {};
 }
 

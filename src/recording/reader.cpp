@@ -168,16 +168,20 @@ struct Recorded {
   std::shared_ptr<model::RecordedRun> run;
 };
 
+enum class Extent : std::uint8_t { kAll, kRuns };
+
 Result<Recorded> read_process(Database& database, const NameTable& names, ProcessRow process,
-                              Damage& damage) {
+                              Extent extent, Damage& damage) {
   Recorded out;
   out.process = std::move(process);
   auto devices = read_devices(database, out.process.id, damage);
   if (!devices) return base::fail(devices.error());
   out.devices = std::move(*devices);
-  auto detail = read_detail(database, out.process.id, out.devices, damage);
-  if (!detail) return base::fail(detail.error());
-  out.detail = std::move(*detail);
+  if (extent == Extent::kAll) {
+    auto detail = read_detail(database, out.process.id, out.devices, damage);
+    if (!detail) return base::fail(detail.error());
+    out.detail = std::move(*detail);
+  }
   auto run = read_run(database, names, out.process, out.devices, damage);
   if (!run) return base::fail(run.error());
   out.run = std::make_shared<model::RecordedRun>(std::move(*run));
@@ -260,11 +264,7 @@ model::RankTimeline make_rank(Recorded& recorded, const NameTable& names, const 
   return timeline;
 }
 
-}  // namespace
-
-bool is_recording(std::string_view head) { return head.starts_with(kMagic); }
-
-Result<model::Timeline> read_recording(const std::string& path) {
+Result<model::Timeline> read(const std::string& path, Extent extent) {
   auto database = open_recording(path);
   if (!database) return base::fail(database.error());
   // One moment of a file that may still be growing.
@@ -283,7 +283,7 @@ Result<model::Timeline> read_recording(const std::string& path) {
 
   std::vector<Recorded> ranks;
   for (const ProcessRow& process : *processes) {
-    auto one = read_process(*database, *names, process, damage);
+    auto one = read_process(*database, *names, process, extent, damage);
     if (!one) return base::fail(one.error());
     const bool took_part = !one->detail.rows.activities.empty() || !one->run->steps.empty();
     if ((took_part || processes->size() == 1) && !one->detail.lost_all) {
@@ -314,5 +314,13 @@ Result<model::Timeline> read_recording(const std::string& path) {
   timeline.ranks.front().stats.merge(damage.stats());
   return timeline;
 }
+
+}  // namespace
+
+bool is_recording(std::string_view head) { return head.starts_with(kMagic); }
+
+Result<model::Timeline> read_recording(const std::string& path) { return read(path, Extent::kAll); }
+
+Result<model::Timeline> read_runs(const std::string& path) { return read(path, Extent::kRuns); }
 
 }  // namespace pyrometer::recording

@@ -17,5 +17,7 @@ namespace pyrometer::recording {
 // Works while the recording is being written. Errors: kNotFound, kPermission, kFormat (damaged, or
 // no recording), kUnsupported (written by a newer version), kEmpty (no process in it yet).
 [[nodiscard]] base::Result<model::Timeline> read_recording(const std::string& path);
+// The same without the kept steps' events: RankTimeline::run alone, which takes no time.
+[[nodiscard]] base::Result<model::Timeline> read_runs(const std::string& path);
 
 }  // namespace pyrometer::recording

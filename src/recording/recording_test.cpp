@@ -218,6 +218,12 @@ TEST_F(Recording, AddsUpTheEnergyOfItsOwnGpu) {
   EXPECT_EQ(energy[0].span.length(), 7000);
   EXPECT_DOUBLE_EQ(energy[0].step_joules, 4000);
   EXPECT_EQ(energy[0].step_span.length(), 4000);
+  double within = 0;
+  for (const model::EnergyWindow& window : energy[0].windows) within += window.joules;
+  EXPECT_DOUBLE_EQ(within, 4000);
+  const auto light = read_runs(path());
+  ASSERT_TRUE(light);
+  EXPECT_EQ(light->ranks.at(0).run->energy[0].windows.size(), energy[0].windows.size());
   EXPECT_EQ(energy[1].missing, "the meter began anew during the run");
   EXPECT_EQ(energy[1].joules, 0);
   EXPECT_EQ(energy[2].missing, "no permission: root alone");

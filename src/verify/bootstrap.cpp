@@ -19,11 +19,16 @@ struct Blocks {
   std::size_t length = 1;
 };
 
-Blocks blocks_of(const Series& series, const QuotientOf& quotient) {
+std::vector<Quotient> rows_of(const Series& series, const QuotientOf& quotient) {
+  std::vector<Quotient> rows;
+  for (const StepRow& row : thinned(series, kMostRows)) rows.push_back(quotient(row));
+  return rows;
+}
+
+Blocks blocks_of(const std::vector<Quotient>& rows) {
   Blocks out;
   std::vector<double> figures;
-  for (const StepRow& row : thinned(series, kMostRows)) {
-    const Quotient q = quotient(row);
+  for (const Quotient& q : rows) {
     if (q.bottom <= 0) continue;
     out.rows.push_back(q);
     figures.push_back(q.top / q.bottom);
@@ -106,12 +111,18 @@ double neighbour_widening(std::span<const double> values, double mean) {
 
 Replicates resample(std::span<const Series> series, const QuotientOf& quotient,
                     std::uint64_t seed) {
+  std::vector<std::vector<Quotient>> rows;
+  for (const Series& one : series) rows.push_back(rows_of(one, quotient));
+  return resample_rows(rows, seed);
+}
+
+Replicates resample_rows(std::span<const std::vector<Quotient>> series, std::uint64_t seed) {
   Replicates out;
   std::vector<Blocks> all;
   Quotient sum;
   double fewest = 0;
-  for (const Series& one : series) {
-    Blocks blocks = blocks_of(one, quotient);
+  for (const std::vector<Quotient>& one : series) {
+    Blocks blocks = blocks_of(one);
     if (blocks.rows.empty()) continue;
     for (const Quotient& q : blocks.rows) {
       sum.top += q.top;

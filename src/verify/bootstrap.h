@@ -39,6 +39,10 @@ struct Replicates {
 [[nodiscard]] Replicates resample(std::span<const Series> series, const QuotientOf& quotient,
                                   std::uint64_t seed);
 
+// The same of rows that are quotients already, at most a few hundred in each series.
+[[nodiscard]] Replicates resample_rows(std::span<const std::vector<Quotient>> series,
+                                       std::uint64_t seed);
+
 // The percentile interval, widened as Student's t is wider than the normal for so many blocks
 // (T. Hesterberg: What Teachers Should Know About the Bootstrap, 2015, section 4.3: without that,
 // intervals from few values are too narrow). `level`: e.g. 0.95.

@@ -50,14 +50,15 @@ Interval difference_of_runs(std::span<const double> a, std::span<const double> b
   return out;
 }
 
-// A quotient of sums over rows, compared by steps or by runs.
-Change change_of(Runs a, Runs b, const QuotientOf& quotient) {
+// A figure that can be resampled within each run, compared by steps or by runs.
+Change change_of(Runs a, Runs b,
+                 const std::function<Replicates(const RunSummary&, std::uint64_t)>& resampled) {
   Change out;
   std::vector<Replicates> sides[2];
   std::uint64_t seed = 1;
   for (const auto& [runs, replicates] : {std::pair{a, &sides[0]}, std::pair{b, &sides[1]}}) {
     for (const RunSummary& run : runs) {
-      replicates->push_back(resample(run.series, quotient, seed++));
+      replicates->push_back(resampled(run, seed++));
     }
   }
   if (a.size() == 1 && b.size() == 1) {
@@ -77,6 +78,13 @@ Change change_of(Runs a, Runs b, const QuotientOf& quotient) {
   out.difference = difference_of_runs(values[0], values[1], kLevel);
   out.ratio = ratio_of_runs(values[0], values[1]);
   return out;
+}
+
+// A quotient of sums over the steps.
+Change change_of(Runs a, Runs b, const QuotientOf& quotient) {
+  return change_of(a, b, [&quotient](const RunSummary& run, std::uint64_t seed) {
+    return resample(run.series, quotient, seed);
+  });
 }
 
 Change missing(std::string why) {
@@ -294,6 +302,14 @@ Change compare_memory(Runs a, Runs b) {
   return out;
 }
 
+Change compare_energy(Runs a, Runs b) {
+  const std::string why = lacking(a, b, [](const RunSummary& run) { return run.energy.missing; });
+  if (!why.empty()) return missing(why);
+  return change_of(a, b, [](const RunSummary& run, std::uint64_t seed) {
+    return resample_rows(run.energy.rows, seed);
+  });
+}
+
 void compare_settings(Runs a, Runs b, Comparison& out) {
   const auto& in_a = a.front().settings;
   const auto& in_b = b.front().settings;
@@ -410,6 +426,7 @@ Comparison compare(Runs a, Runs b) {
   }
   compare_kernels(a, b, out);
   out.memory = compare_memory(a, b);
+  out.energy = compare_energy(a, b);
   compare_settings(a, b, out);
   compare_findings(a, b, out);
   find_notes(a, b, out);

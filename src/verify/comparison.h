@@ -82,6 +82,7 @@ struct Comparison {
   std::vector<KernelChange> kernels;  // largest change first
   std::string why_no_kernels;
   Change memory;  // bytes, peak
+  Change energy;  // J of the GPUs per sample
   std::vector<SettingChange> settings;
   std::vector<FindingChange> findings;  // new and gone ones first
 };

@@ -39,6 +39,34 @@ RunSummary run(double ms, double input_ms, std::uint64_t seed, double batch = 32
   return out;
 }
 
+// Of 40 readings about `joules` apart, each of 100 samples.
+EnergyRows energy(double joules, std::uint64_t seed) {
+  Random random(seed);
+  EnergyRows out;
+  out.rows.emplace_back();
+  for (int i = 0; i < 40; ++i) {
+    out.rows[0].push_back({joules * (1 + 0.1 * (random.unit() - 0.5)), 100});
+  }
+  return out;
+}
+
+TEST(Comparison, EnergyPerSample) {
+  std::vector<RunSummary> a = {run(20, 2, 1)};
+  std::vector<RunSummary> b = {run(20, 2, 2)};
+  a[0].energy = energy(500, 1);
+  b[0].energy = energy(400, 2);
+  const Change known = compare(a, b).energy;
+  ASSERT_TRUE(known.known());
+  EXPECT_NEAR(known.a, 5, 0.1);
+  EXPECT_NEAR(known.b, 4, 0.1);
+  EXPECT_TRUE(known.sure());
+  EXPECT_TRUE(known.ratio.low < 0.8 && known.ratio.high > 0.8);
+  b[0].energy = energy(500, 3);
+  EXPECT_FALSE(compare(a, b).energy.sure());
+  b[0].energy = {{}, "no permission"};
+  EXPECT_EQ(compare(a, b).energy.missing, "run: no permission");
+}
+
 TEST(Comparison, AnUnknownWorldIsUnlikeOneOfSeveralOnly) {
   std::vector<RunSummary> a = {run(20, 2, 1)};
   std::vector<RunSummary> b = {run(20, 2, 2)};

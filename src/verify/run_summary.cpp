@@ -1,7 +1,10 @@
 #include "verify/run_summary.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
+
+#include "cost/used_gpus.h"
 
 namespace pyrometer::verify {
 namespace {
@@ -136,6 +139,29 @@ void add_memory(const model::JobAnalysis& job, RunSummary& out) {
   if (out.peak_memory) out.why_no_memory.clear();
 }
 
+// Of a rank whose steps stand last in `out.series`. `gpus`: those of ranks before it.
+void add_energy(const model::RankTimeline& timeline, const model::RankAnalysis& rank,
+                std::set<std::pair<std::string, std::string>>& gpus, EnergyRows& out,
+                const Series& steps) {
+  if (!out.missing.empty()) return;
+  if (timeline.run == nullptr) {
+    out.missing = "only recordings have energy";
+    return;
+  }
+  const std::set<std::int32_t> used = cost::used_gpus(timeline, rank);
+  for (const model::EnergySeries& series : timeline.run->energy) {
+    if (series.meter != "counter" || series.object.empty() || !used.contains(series.device))
+      continue;
+    if (!gpus.emplace(timeline.info.file, series.object).second) {
+      out.missing = "ranks share a GPU, whose energy cannot be told apart";
+      return;
+    }
+  }
+  EnergyRows own = energy_rows(*timeline.run, used, steps);
+  out.missing = std::move(own.missing);
+  for (std::vector<Quotient>& rows : own.rows) out.rows.push_back(std::move(rows));
+}
+
 // What changes from run to run without anybody having changed it, or says nothing of the program.
 bool is_setting(std::string_view key) {
   for (const std::string_view prefix : {"hook.", "machine.", "gpu.capture", "distributed.rank",
@@ -153,6 +179,7 @@ RunSummary summarise(const model::Timeline& timeline, const model::JobAnalysis& 
   out.label = std::move(label);
   out.ranks = static_cast<std::int64_t>(timeline.ranks.size());
   out.facts.push_back(job.facts);
+  std::set<std::pair<std::string, std::string>> gpus;  // file and object
   std::int64_t devices = 0;
   for (const model::RankAnalysis& rank : job.ranks) {
     devices += static_cast<std::int64_t>(rank.waterfall.devices.size());
@@ -175,7 +202,11 @@ RunSummary summarise(const model::Timeline& timeline, const model::JobAnalysis& 
         if (r == 0 && is_setting(key)) out.settings[key] = value;
       }
     }
+    const std::size_t before = out.series.size();
     add_series(rank, job.ranks[r], out);
+    if (out.series.size() > before) {
+      add_energy(rank, job.ranks[r], gpus, out.energy, out.series.back());
+    }
     const double steps = job.ranks[r].steps.worth();
     if (steps > 0 && devices > 0) {
       // Mean over the GPUs of the job.
@@ -189,6 +220,10 @@ RunSummary summarise(const model::Timeline& timeline, const model::JobAnalysis& 
   if (out.kernels.empty()) {
     out.why_no_kernels = devices == 0 ? "no GPU was used" : "no kernels were recorded within steps";
   }
+  if (out.energy.missing.empty() && out.energy.rows.empty()) {
+    out.energy.missing = out.why_no_steps.empty() ? "no GPU was used" : out.why_no_steps;
+  }
+  if (!out.energy.missing.empty()) out.energy.rows.clear();
   add_samples(out);
   add_memory(job, out);
   for (const model::Finding& finding : diagnosis.findings) {

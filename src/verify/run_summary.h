@@ -10,6 +10,7 @@
 #include "model/analysis.h"
 #include "model/finding.h"
 #include "model/timeline.h"
+#include "verify/energy_rows.h"
 #include "verify/series.h"
 
 namespace pyrometer::verify {
@@ -52,6 +53,7 @@ struct RunSummary {
   std::string why_no_kernels;
   std::optional<double> peak_memory;  // bytes, of the device with the most
   std::string why_no_memory;
+  EnergyRows energy;                            // of the GPUs, warm-up left out
   std::map<std::string, FindingNote> findings;  // by id, information left out
   model::Diagnosis diagnosis;                   // all of it
   std::optional<double> mfu;                    // 0–1

@@ -33,6 +33,7 @@ struct TriedFix {
   bool alternated = false;  // within runs; else run against run
   LossJudgement loss;
   double peak_memory = -1;         // bytes; -1: not known
+  std::vector<double> energy;      // J of the GPUs per sample, one value per run with it all along
   std::string applied;             // what the hook says it did, e.g. "num_workers 0 -> 2"
   std::vector<std::string> where;  // the user's own lines
 };
@@ -41,7 +42,9 @@ struct TryResult {
   std::optional<RunTime> baseline;
   double noise = -1;  // relative spread from run to run of the unchanged program; -1: not known
   double baseline_peak_memory = -1;
-  std::int64_t ranks = 1;  // that train together; time per sample is of all of them
+  std::vector<double> baseline_energy;  // J of the GPUs per sample, one value per run
+  std::string why_no_energy;            // of the first run; "" where it is known
+  std::int64_t ranks = 1;               // that train together; time per sample is of all of them
   std::int64_t gpus = 0;
   std::optional<double> usd_per_gpu_hour;
   std::vector<TriedFix> fixes;

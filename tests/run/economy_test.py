@@ -9,8 +9,14 @@ import support
 SCHEMA_CHECK = pathlib.Path(__file__).resolve().parent.parent / "check_report_schema"
 # The counter is read at the start and every five seconds: two readings at least.
 TRAINING = "steps 130 32; kernel ampere_sgemm_128x64_nn 1000 0; sync; sleep 50; end"
-WORLD = "gpus 2\ngpu1.cuda_uuid 0\ngpu0.power 100000\n" + "".join(
-    "at %.1f gpu1.energy %d\n" % (t / 10, 1000000 + 40 * t * 100) for t in range(0, 400))
+
+
+def world(watts):
+    return "gpus 2\ngpu1.cuda_uuid 0\ngpu0.power 100000\n" + "".join(
+        "at %.1f gpu1.energy %d\n" % (t / 10, 1000000 + watts * t * 100) for t in range(0, 400))
+
+
+WORLD = world(40)
 
 
 class Economy(support.RunCase):
@@ -61,6 +67,20 @@ class Economy(support.RunCase):
         self.assertIn("Counter and polled power differ by more than 10%", text)
         self.assertIn("Goodput", text)
         self.assertNotIn("Carbon", text)  # no intensity of the grid was given
+
+    def test_compare_energy_per_sample(self):
+        """At four fifths of the power, and where one side has none."""
+        paths = [str(self.recorded(WORLD).path), str(self.recorded(world(32)).path),
+                 str(self.record([support.GPU_PROGRAM, TRAINING.replace("130", "20")],
+                                 options=["--overhead", "0"]).recording.path)]
+        compared = json.loads(subprocess.run([support.PYROMETER, "compare", "--json", *paths[:2]],
+                                             stdout=subprocess.PIPE, check=True).stdout)
+        energy = compared["gpu_j_per_sample"]
+        self.assertIsNone(energy["missing"])
+        self.assertAlmostEqual(energy["b"] / energy["a"], 0.8, delta=0.08)
+        done = subprocess.run([support.PYROMETER, "compare", *paths[1:]], stdout=subprocess.PIPE,
+                              check=True, text=True)
+        self.assertIn("GPU energy per sample is not known", done.stdout)
 
     def test_without_nvml_energy_is_missing_and_not_zero(self):
         run = self.record([support.GPU_PROGRAM, TRAINING.replace("130", "20")],

@@ -393,17 +393,19 @@ SampleJob recorded_job() {
   run->blocking_lines = {{"item", "train.py:58", 40, 36 * kMs, 2 * kMs},
                          {"nonzero", "model/masks.py:7", 20, 4 * kMs, kMs}};
   run->info["override.loader.workers"] = "applied: num_workers 0 -> 8";
-  run->energy = {{"counter",
-                  "gpu 3",
-                  0,
-                  700,
-                  {window.start - 800 * kMs, window.end},
-                  420,
-                  {window.start - 28 * 31 * kMs, window.end - 62 * kMs},
-                  ""},
-                 {"polled", "gpu 3", 0, 560, {window.start - 800 * kMs, window.end}, 330, {}, ""},
-                 {"cpu", "host", -1, 210, {window.start - 800 * kMs, window.end}, 0, {}, ""},
-                 {"memory", "host", -1, 30, {window.start - 800 * kMs, window.end}, 0, {}, ""}};
+  run->energy = {
+      {"counter",
+       "gpu 3",
+       0,
+       700,
+       {window.start - 800 * kMs, window.end},
+       420,
+       {window.start - 28 * 31 * kMs, window.end - 62 * kMs},
+       {},
+       ""},
+      {"polled", "gpu 3", 0, 560, {window.start - 800 * kMs, window.end}, 330, {}, {}, ""},
+      {"cpu", "host", -1, 210, {window.start - 800 * kMs, window.end}, 0, {}, {}, ""},
+      {"memory", "host", -1, 30, {window.start - 800 * kMs, window.end}, 0, {}, {}, ""}};
   run->overhead.measured = true;
   run->overhead.ratio = 0.012;
   run->overhead.low = 0.008;
