@@ -70,6 +70,35 @@ Interval widened(double value, std::vector<double> replicates, double level, dou
   return out;
 }
 
+// See Replicates::drift.
+double drift_of(const std::vector<Blocks>& all, const Replicates& replicates) {
+  Quotient halves[2];
+  for (const Blocks& blocks : all) {
+    for (std::size_t i = 0; i < blocks.rows.size(); ++i) {
+      Quotient& half = halves[2 * i < blocks.rows.size() ? 0 : 1];
+      half.top += blocks.rows[i].top;
+      half.bottom += blocks.rows[i].bottom;
+    }
+  }
+  if (halves[0].bottom <= 0 || halves[1].bottom <= 0) return 0;
+  double square = 0;
+  for (const double value : replicates.values) {
+    square += (value - replicates.value) * (value - replicates.value);
+  }
+  const double error = std::sqrt(square / static_cast<double>(replicates.values.size()));
+  const double difference = halves[1].top / halves[1].bottom - halves[0].top / halves[0].bottom;
+  // Runs that start alike and drift apart differ by more than their halves do, as the front of each
+  // was left out as warm-up: with a third left out, by twice as much.
+  constexpr double kFromTheStart = 2;
+  return kFromTheStart * std::max(0.0, std::abs(difference) - error);
+}
+
+Interval wider(Interval interval, double by) {
+  interval.low -= by;
+  interval.high += by;
+  return interval;
+}
+
 template <typename Combine>
 Interval combined(const Replicates& a, const Replicates& b, double value, double level,
                   Combine combine) {
@@ -154,6 +183,7 @@ Replicates resample_rows(std::span<const std::vector<Quotient>> series, std::uin
     }
     out.values.push_back(total.top / total.bottom);
   }
+  out.drift = drift_of(all, out);
   return out;
 }
 
@@ -163,11 +193,14 @@ Interval interval_of(const Replicates& replicates, double level) {
 
 Interval ratio_interval(const Replicates& a, const Replicates& b, double level) {
   if (!(a.value > 0)) return {};
-  return combined(a, b, b.value / a.value, level, [](double x, double y) { return y / x; });
+  const double ratio = b.value / a.value;
+  return wider(combined(a, b, ratio, level, [](double x, double y) { return y / x; }),
+               ratio * a.drift / a.value + b.drift / a.value);
 }
 
 Interval difference_interval(const Replicates& a, const Replicates& b, double level) {
-  return combined(a, b, b.value - a.value, level, [](double x, double y) { return y - x; });
+  return wider(combined(a, b, b.value - a.value, level, [](double x, double y) { return y - x; }),
+               a.drift + b.drift);
 }
 
 Interval mean_interval(std::span<const double> values, double level, std::uint64_t seed) {

@@ -31,6 +31,10 @@ struct Replicates {
   double value = 0;
   std::vector<double> values;  // empty: too few rows
   double blocks = 0;           // independent pieces that the rows amount to
+  // Twice of what the second half differs from the first by more than the mean's error; >= 0. What
+  // changes by so much in the course of one run may differ by so much between two
+  // (docs/results/2026-12-01-aa.md).
+  double drift = 0;
 };
 
 // Moving blocks (H. Künsch: The jackknife and the bootstrap for general stationary observations,
@@ -48,7 +52,7 @@ struct Replicates {
 // intervals from few values are too narrow). `level`: e.g. 0.95.
 [[nodiscard]] Interval interval_of(const Replicates& replicates, double level = 0.95);
 
-// Of b/a, and of b−a, where the two were resampled independently.
+// Of b/a, and of b−a, where the two were resampled independently; wider by the drift of both.
 [[nodiscard]] Interval ratio_interval(const Replicates& a, const Replicates& b,
                                       double level = 0.95);
 [[nodiscard]] Interval difference_interval(const Replicates& a, const Replicates& b,

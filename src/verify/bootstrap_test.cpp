@@ -116,5 +116,22 @@ TEST(Bootstrap, MeanOfManyIsNotMovedByOutliers) {
   EXPECT_LT(mean.high - mean.low, 0.1);
 }
 
+// Two runs of which one gets slower differ, but who says that the next run will not?
+TEST(Bootstrap, DriftWidens) {
+  Series steady = series(600, 0.3, 21);
+  Series drifting = series(600, 0.3, 22);
+  for (std::size_t i = 0; i < drifting.size(); ++i) {
+    drifting[i].length += static_cast<model::DurationNs>(1e3 * static_cast<double>(i));
+  }
+  const Replicates a = resample(std::vector<Series>{steady}, step_time, 1);
+  const Replicates b = resample(std::vector<Series>{drifting}, step_time, 2);
+  EXPECT_LT(a.drift, 0.01 * a.value);
+  EXPECT_GT(b.drift, 0.03 * b.value);
+  EXPECT_LT(ratio_interval(a, b).low, 1);
+  // A difference that is larger than the drift is seen all the same.
+  for (StepRow& one : drifting) one.length = one.length * 5 / 4;
+  EXPECT_GT(ratio_interval(a, resample(std::vector<Series>{drifting}, step_time, 2)).low, 1);
+}
+
 }  // namespace
 }  // namespace pyrometer::verify
