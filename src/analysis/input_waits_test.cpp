@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "tests/support/trace_script.h"
 
@@ -49,6 +50,28 @@ TEST(InputWaits, OfAValidationAreNotTheTrainings) {
   EXPECT_EQ(input.waits, 6);
   EXPECT_EQ(input.total, 80 * kMs);
   EXPECT_EQ(input.in_validation, 40 * kMs - 4);
+}
+
+// Waits of 10 ms in steps of 100 ms: what the recording knows of the batch stands in the name.
+TEST(InputWaits, TellWhereTheBatchWas) {
+  for (const bool recorded : {true, false}) {
+    TraceScript script;
+    const char* const batches[] = {"", " (batch ready)", " (batch ready)", " (batch not pinned)"};
+    for (int s = 0; s < 4; ++s) {
+      const TimeNs at = s * kStep;
+      script.step(s, at, at + kStep);
+      script.note(std::string(kWorkers) + batches[s], at, at + 10 * kMs);
+    }
+    if (recorded) script.builder().timeline().run = std::make_shared<model::RecordedRun>();
+    const Analysed r = script.run(measure_input_waits);
+    EXPECT_NEAR(r.fact(FactId::kInputWaitShare), 0.1, 1e-9);
+    EXPECT_EQ(r.missing(FactId::kInputReadyShare), !recorded);
+    if (!recorded) continue;
+    EXPECT_NEAR(r.fact(FactId::kInputReadyShare), 0.05, 1e-9);
+    EXPECT_NEAR(r.fact(FactId::kInputUnpinnedShare), 0.025, 1e-9);
+    ASSERT_EQ(r.analysis.pauses.input.ready.size(), 2U);
+    EXPECT_EQ(r.analysis.pauses.input.ready[0].start, kStep);
+  }
 }
 
 TEST(InputWaits, StartsOfWorkersAreMarkedInRecordings) {

@@ -23,6 +23,7 @@ CpuShortage measure(const Context& context, std::size_t position) {
   shortage.workers = std::clamp(facts.value_or(FactId::kWorkersRunWait, 0), 0.0, 1.0);
   const double steady = steady_input_wait(context, position);
   shortage.input = steady * shortage.workers;
+  shortage.idle = facts.value_or(FactId::kWorkersBlocked, 0);
   shortage.waits = facts.value_or(FactId::kInputWaitShare, 0);
   shortage.fetch = facts.value_or(FactId::kInputReadyShare, 0);
   shortage.ready = facts.value_or(FactId::kHostThreadsRunWait, 0) +
@@ -73,6 +74,14 @@ double steady_input_wait(const Context& context, std::size_t position) {
   return share - std::min(share, others);
 }
 
+analysis::Edit steady_wait_edit(const Context& context, std::size_t position, double factor) {
+  const double all = context.job().ranks[position].facts.value_or(FactId::kInputWaitShare, 0);
+  const double part = all > 0 ? std::min(1.0, steady_input_wait(context, position) / all) : 1;
+  analysis::Edit edit;
+  edit.input_wait = 1 - (1 - factor) * part;
+  return edit;
+}
+
 CpuShortage cpu_shortage(const Context& context) {
   CpuShortage worst;
   for (std::size_t i = 0; i < context.job().ranks.size(); ++i) {
@@ -110,8 +119,9 @@ bool short_by_workers(const Context& context, const CpuShortage& shortage) {
 bool explains_input(const CpuShortage& shortage, double steady) {
   if (shortage.reason == ShortOf::kNothing || steady <= 0) return false;
   // What the training thread itself lacks makes its waits longer as well: it is not there when a
-  // batch comes.
-  return shortage.input > steady / 2 || shortage.main > steady;
+  // batch comes. Workers that are behind are busy all the time; those that wait for it are not.
+  constexpr double kMostly = 0.5;
+  return shortage.input > steady / 2 || (shortage.main > steady && shortage.idle >= kMostly);
 }
 
 }  // namespace pyrometer::rules

@@ -22,6 +22,7 @@ struct CpuShortage {
   double main = 0;           // time for which its training thread was ready and had no CPU, 0–1
   double workers = 0;        // the same of its loader's workers, of their time
   double input = 0;          // part of the time in which the training waited for such workers
+  double idle = 0;           // time in which the workers neither compute nor wait for a CPU, 0–1
   double fetch = 0;          // time in which it took batches that were there already
   double waits = 0;          // time in all its calls for a batch
   double ready = 0;          // threads of the command that were ready and had no CPU
@@ -44,5 +45,10 @@ struct CpuShortage {
 // loader has no workers. What new iterators cost is not in it, nor are waits for batches that the
 // workers had delivered already.
 [[nodiscard]] double steady_input_wait(const Context& context, std::size_t position);
+
+// The edit by which that part, and no more, of all waits for batches becomes `factor` times as
+// long.
+[[nodiscard]] analysis::Edit steady_wait_edit(const Context& context, std::size_t position,
+                                              double factor);
 
 }  // namespace pyrometer::rules

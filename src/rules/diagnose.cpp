@@ -160,9 +160,10 @@ void put_machine_last(const Context& context, std::vector<Ranked>& items) {
   });
   if (machine == items.end() || machine->verdict.finding.severity == Severity::kInfo) return;
   std::stable_partition(machine, items.end(), [&](const Ranked& item) {
-    return item.verdict.finding.severity != Severity::kInfo && item.gain >= kMuch &&
-           item.verdict.finding.id != kOthersOnCpus &&
-           (item.verdict.role == Role::kCause || !on_device);
+    const Finding& finding = item.verdict.finding;
+    if (finding.severity == Severity::kInfo || finding.id == kOthersOnCpus) return false;
+    if (finding.id == kNoGpuWork) return true;
+    return item.gain >= kMuch && (item.verdict.role == Role::kCause || !on_device);
   });
 }
 

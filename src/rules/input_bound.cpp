@@ -17,12 +17,6 @@ using model::FactId;
 constexpr std::string_view kId = "input.bound";
 constexpr double kBursty = 5;  // longest wait over the median one
 
-analysis::Edit waits(double factor) {
-  analysis::Edit edit;
-  edit.input_wait = factor;
-  return edit;
-}
-
 }  // namespace
 
 void judge_input_bound(const Context& context, Judgement& judgement) {
@@ -60,6 +54,9 @@ void judge_input_bound(const Context& context, Judgement& judgement) {
                share->value >= context.threshold(kId, "critical") ? "critical" : "warn");
   add_evidence(context, verdict, FactId::kInputWaitP50, static_cast<double>(input.p50));
   add_evidence(context, verdict, FactId::kInputWaitMax, static_cast<double>(input.max));
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, share->position, factor);
+  };
   set_edits(verdict, waits(0), waits(0.12), waits(0.5),
             "waits for batches shrink to 0 to 50% (12% expected): enough workers or a cheaper "
             "transform");

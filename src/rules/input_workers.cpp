@@ -16,12 +16,6 @@ namespace {
 
 using model::FactId;
 
-analysis::Edit waits(double factor) {
-  analysis::Edit edit;
-  edit.input_wait = factor;
-  return edit;
-}
-
 const model::FactSet& facts_of(const Context& context, const InputDiagnosis& input) {
   return context.job().ranks[input.position].facts;
 }
@@ -55,6 +49,12 @@ Verdict start(const Context& context, std::string_view id, const InputDiagnosis&
   const double alive = facts.value_or(FactId::kWorkersAlive, 0);
   finding.summary = fmt::format("The training thread waits {} of the time for {}",
                                 percent(input.steady), workers_in_words(alive));
+  // What a finding about CPU time explains of it is not counted twice.
+  constexpr double kWorthSaying = 0.005;
+  if (input.steady - input.own >= kWorthSaying) {
+    finding.summary +=
+        fmt::format(" ({} without what a lack of CPU time explains)", percent(input.own));
+  }
   const double configured = facts.value_or(FactId::kWorkersConfigured, 0);
   constexpr double kGone = 0.5;  // of the configured workers
   if (alive < kGone * configured) {
@@ -89,6 +89,9 @@ void judge_input_too_few_workers(const Context& context, Judgement& judgement) {
   // The time to load a batch is shared by more workers; the wait can fall to nothing where the
   // step hides the rest.
   const double left = alive / std::max(more, alive + 1);
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, input.position, factor);
+  };
   set_edits(verdict, waits(0), waits(std::min(0.12, left)), waits(std::max(0.5, left)),
             "waits for batches shrink to what the added workers leave, at best to nothing");
   judgement.verdicts.push_back(std::move(verdict));
@@ -112,6 +115,9 @@ void judge_input_decode_bound(const Context& context, Judgement& judgement) {
   add_fact(context, verdict, facts, FactId::kWorkersRunWait);
   add_fact(context, verdict, facts, FactId::kHostCpusUsable);
   add_fact(context, verdict, facts, FactId::kHostCpuBusy);
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, input.position, factor);
+  };
   set_edits(verdict, waits(0), waits(0.5), waits(0.8),
             "loading a sample takes half of its CPU time (at worst four fifths; at best the step "
             "hides the rest)");
@@ -138,6 +144,9 @@ void judge_input_one_worker(const Context& context, Judgement& judgement) {
   // Spread evenly, each has its share of the work.
   const double alive = std::max({1.0, facts.value_or(FactId::kWorkersAlive, 1),
                                  facts.value_or(FactId::kWorkersConfigured, 1)});
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, input.position, factor);
+  };
   set_edits(verdict, waits(0), waits(std::min(0.5, 1 / alive)), waits(0.7),
             "the workers share the work, at best the step hides what is left");
   judgement.verdicts.push_back(std::move(verdict));
@@ -172,6 +181,9 @@ void judge_input_slow_storage(const Context& context, Judgement& judgement) {
   add_fact(context, verdict, facts, FactId::kWorkersDiskWait);
   add_fact(context, verdict, facts, FactId::kWorkersReadRate);
   add_fact(context, verdict, facts, FactId::kWorkersCpu);
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, input.position, factor);
+  };
   set_edits(verdict, waits(0), waits(0.2), waits(0.7),
             "waits for batches shrink to 0 to 70% (20% expected): data nearby, or more reads at a "
             "time");
@@ -194,10 +206,18 @@ void judge_input_worker_affinity(const Context& context, Judgement& judgement) {
   add_fact(context, verdict, facts, FactId::kWorkersCpusAllowed);
   add_fact(context, verdict, facts, FactId::kHostCpusAllowed);
   add_fact(context, verdict, facts, FactId::kWorkersRunWait, "run_wait");
-  // Unbound, a worker no longer waits for its turn.
+  // Unbound, a worker no longer waits for its turn, unless other processes have the other CPUs.
   const double wait = facts.value_or(FactId::kWorkersRunWait, 0);
-  set_edits(verdict, waits(0), waits(std::max(0.0, 1 - wait)), waits(1 - wait / 2),
-            "the workers' waits for a CPU go, at worst half of them");
+  constexpr double kRoom = 0.5;  // CPUs' worth of time that nobody uses
+  const bool room = input.free_cpus >= kRoom;
+  const auto waits = [&](double factor) {
+    return steady_wait_edit(context, input.position, factor);
+  };
+  set_edits(verdict, waits(0), waits(std::max(0.0, room ? 1 - wait : 1 - wait / 2)),
+            waits(room ? 1 - wait / 2 : 1),
+            room ? "the workers' waits for a CPU go, at worst half of them"
+                 : "the workers' waits for a CPU go, half of them expected: other processes use "
+                   "the other CPUs");
   judgement.verdicts.push_back(std::move(verdict));
 }
 
