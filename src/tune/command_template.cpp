@@ -100,7 +100,7 @@ Result<CommandTemplate> CommandTemplate::make(const std::vector<std::string>& wo
     if (one.name == kPowerLimit) {
       const bool sound = one.ordered() && one.numbers.front() > 0;
       if (!sound) return refuse("power_limit has a value that is no number of watts", "");
-      out.uses_.push_back(Use::kPowerLimit);
+      out.uses_.push_back(Use::kGpuLimit);
       out.power_limit_ = d;
       continue;
     }
@@ -144,7 +144,7 @@ Trial CommandTemplate::fill(const Space& space, const Point& point) const {
       case Use::kEnvironment:
         trial.environment.push_back(one.name.substr(kEnvironment.size()) + "=" + value);
         break;
-      case Use::kPowerLimit:
+      case Use::kGpuLimit:
         trial.power_limit_w = one.numbers[point[d]];
         break;
     }

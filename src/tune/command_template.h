@@ -41,7 +41,7 @@ class CommandTemplate {
   [[nodiscard]] bool reaches_program(std::size_t dimension) const;
 
  private:
-  enum class Use : std::uint8_t { kPlaceholder, kOverride, kEnvironment, kPowerLimit };
+  enum class Use : std::uint8_t { kPlaceholder, kOverride, kEnvironment, kGpuLimit };
   // A piece of a word: text, or the value of a dimension.
   struct Piece {
     std::string text;
