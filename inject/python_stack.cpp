@@ -53,11 +53,17 @@ constexpr PythonLayout kLayouts[] = {
      68, 112, 120, 136, 192, LineTable::kLocations, 40, 56},
     {0x030D, 72, false, 0, 0, 8, 56, Position::kAddress, 70,  //
      68, 112, 120, 136, 200, LineTable::kLocations, 40, 56},
+    {0x030E, 72, false, 0, 0, 8, 56, Position::kAddress, 74,  //
+     68, 112, 120, 136, 208, LineTable::kLocations, 40, 56},
 };
 
 constexpr std::size_t kFrameBytes = 112;
 constexpr std::size_t kCodeBytes = 144;  // what is read of a code object lies in these
-constexpr std::uint8_t kOwnedByCStack = 3;
+// From here on a frame's owner is no function of Python: the C stack (3.11 to 3.13, 4 in 3.14) or,
+// in 3.14, the interpreter.
+constexpr std::uint8_t kOwnedByNoFunction = 3;
+// 3.14 marks references that it does not count, in bits that addresses of objects do not use.
+constexpr std::uint64_t kReferenceMarks = 7;
 constexpr std::uint32_t kUnit = 2;  // bytes of an instruction
 
 // PyObject, PyVarObject, PyBytesObject, PyASCIIObject: the same in all of these releases.
@@ -284,10 +290,10 @@ bool PythonStack::outer(Frame* frame) const {
       return false;
     }
     frame->outer = at<std::uint64_t>(bytes, l.frame_previous);
-    if (l.frame_owner != 0 && bytes[l.frame_owner] == kOwnedByCStack) {
+    if (l.frame_owner != 0 && bytes[l.frame_owner] >= kOwnedByNoFunction) {
       continue;
     }
-    frame->code = at<std::uint64_t>(bytes, l.frame_code);
+    frame->code = at<std::uint64_t>(bytes, l.frame_code) & ~kReferenceMarks;
     frame->instruction = l.position == Position::kAddress
                              ? at<std::uint64_t>(bytes, l.frame_position)
                              : static_cast<std::uint64_t>(static_cast<std::int64_t>(

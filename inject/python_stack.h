@@ -5,7 +5,7 @@
 // others do all the time.
 //
 // What is copied while it changes may make no sense: types are checked, and what does not fit is
-// reported as unreadable. The layouts are those of CPython's releases 3.7 to 3.13 on 64-bit
+// reported as unreadable. The layouts are those of CPython's releases 3.7 to 3.14 on 64-bit
 // systems; `prepare` knows no other, and its caller compares what `file` and `line` say with what
 // Python itself says before he believes them.
 #pragma once

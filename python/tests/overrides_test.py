@@ -27,6 +27,12 @@ print(torch.rand(1))
         self.assertEqual({i.b for i in run.records.of("input")}, {2})
         self.assert_no_part_off(run.records)
 
+    def test_workers_would_run_the_program_again(self):
+        program = self.loader("").replace('set_start_method("fork"', 'set_start_method("spawn"')
+        run = self.run_with(program, "loader.workers=2")
+        self.assert_cannot(run, "loader.workers", "__main__")
+        self.assertEqual({i.b for i in run.records.of("input")}, {0})
+
     def test_workers_are_taken_away(self):
         program = self.loader("num_workers=2, persistent_workers=True")
         run = self.run_with(program, "loader.workers=0")

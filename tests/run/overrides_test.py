@@ -6,6 +6,8 @@ import support
 from training_test import has_torch
 
 TRAINING = """
+import multiprocessing
+multiprocessing.set_start_method("fork")  # Python 3.14 does not, by default
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset

@@ -281,6 +281,7 @@ for x in DataLoader(Images(), batch_size=2):
         self.assertAlmostEqual(phases["input"] / sum(phases.values()), 0.5, delta=0.1)
 
     @unittest.skipUnless(has_torch(), "no torch in " + support.PYTHON)
+    @unittest.skipIf(sys.version_info >= (3, 12), "torch's own threads make Python warn")
     def test_forks_of_a_training(self):
         """No thread of ours is there while a process forks: Python 3.12 would warn."""
         run = self.assert_same(self.script("import warnings\nwarnings.simplefilter('error')\n" +

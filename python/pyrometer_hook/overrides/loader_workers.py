@@ -36,6 +36,12 @@ class Workers(LoaderOverride, Override):
         if not before:
             datasets.refuse_small_shared_memory()
             datasets.refuse_device_tensors(loader, self.torch)
+            # What workers run first where they are not forked, Python 3.14's default: the program.
+            context = getattr(loader, "multiprocessing_context", None)
+            processes = context or self.torch.multiprocessing
+            method = processes.get_start_method(allow_none=True)  # else it could be chosen no more
+            if (method or processes.get_all_start_methods()[0]) != "fork":
+                datasets.refuse_unguarded_script()
 
 
 def make(name, value, on):
