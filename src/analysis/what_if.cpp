@@ -20,6 +20,9 @@ constexpr std::uint32_t kMaxItems = 60'000;
 
 // Runs of one program differ by at least this much, so no prediction is narrower.
 constexpr double kMinUncertainty = 0.04;
+// On CPUs alone they differ more: what is removed also leaves caches and cores to the rest. In
+// trainings on two shared cores by a quarter.
+constexpr double kHostUncertainty = 0.25;
 // The profiler slows parts of one program differently. Judged by the measured gains of fixes in
 // host-bound programs, by about this much of the width of its whole cost's estimate.
 constexpr double kUnevenDilation = 0.25;
@@ -244,7 +247,11 @@ model::Prediction WhatIf::predict(const Edit& best, const Edit& expected, const 
   }
   const model::ReplayBaseline& b = impl_->baseline;
   const double width = (b.corrected_high_ns - b.corrected_low_ns) / b.corrected_ns;
-  const double uncertainty = std::max(kMinUncertainty, p.baseline_error) + kUnevenDilation * width;
+  const bool host_alone =
+      std::all_of(impl_->graphs.begin(), impl_->graphs.end(),
+                  [](const StepGraph& graph) { return graph.activities.empty(); });
+  const double least = host_alone ? kHostUncertainty : kMinUncertainty;
+  const double uncertainty = std::max(least, p.baseline_error) + kUnevenDilation * width;
   p.mid_ns = middle * p.baseline_ns;
   p.low_ns = low / (1 + uncertainty) * p.baseline_ns;
   p.high_ns = high * (1 + uncertainty) * p.baseline_ns;

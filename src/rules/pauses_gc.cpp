@@ -35,8 +35,8 @@ void judge_pauses_gc(const Context& context, Judgement& judgement) {
   finding.ranks = context.ranks_with(FactId::kPausesGcShare, context.threshold(kId, "share"));
   finding.summary = fmt::format("Garbage collection takes {} of the time.", percent(share->value));
   add_evidence(context, verdict, FactId::kPausesGcShare, share->value, "share");
-  set_edits(verdict, kept(0), kept(0.05), kept(0.5),
-            "frozen or scheduled collections leave 0 to 50% of it (5% expected)");
+  set_edits(verdict, kept(0), kept(0.02), kept(0.5),
+            "frozen or scheduled collections leave 0 to 50% of it (2% expected)");
   judgement.verdicts.push_back(std::move(verdict));
 }
 
