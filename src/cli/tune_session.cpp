@@ -11,6 +11,7 @@
 #include "cli/tune_rows.h"
 #include "monitor/interrupts.h"
 #include "output/shell_words.h"
+#include "output/tune_report.h"
 #include "output/units.h"
 
 namespace pyrometer::cli {
@@ -185,6 +186,9 @@ std::optional<Measurement> TuneSession::take(const TrialReading& reading, Measur
     stopped_ = true;
     return std::nullopt;
   }
+  const auto cost = tune::cost_of(wanted, options_.objective);
+  options_.say(options_.space.text_of(wanted.point) + ": " +
+               (cost ? output::describe_objective(*cost, options_.objective) : wanted.reason));
   ++fresh_;
   result_.all.push_back(wanted);
   return wanted;
@@ -210,9 +214,9 @@ std::optional<Measurement> TuneSession::measure(Measurement wanted, std::size_t 
     result_.out_of_budget = true;
     return std::nullopt;
   }
-  options_.say(
-      (wanted.is_final ? "round " + std::to_string(wanted.round - first_round_ + 1) + ": " : "") +
-      options_.space.text_of(wanted.point));
+  const std::string round =
+      wanted.is_final ? "in round " + std::to_string(wanted.round - first_round_ + 1) + " " : "";
+  options_.say("trying " + round + options_.space.text_of(wanted.point));
   if (trial.power_limit_w) {
     if (auto limited = options_.set_power_limit(*trial.power_limit_w); !limited) {
       failed_ = limited.error();

@@ -45,7 +45,7 @@ struct TuneOptions {
   // Before a trial that has a power limit; null: none has.
   std::function<base::Result<void>(double watts)> set_power_limit;
   bool keep = false;                            // the trials' recordings
-  std::function<void(const std::string&)> say;  // what is being done
+  std::function<void(const std::string&)> say;  // what is being done, and what came of it
 };
 
 class TuneSession {

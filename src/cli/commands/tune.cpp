@@ -372,7 +372,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
                        .keep = keep_,
                        .say =
                            [speaks](const std::string& what) {
-                             if (speaks) print_error("trying " + what);
+                             if (speaks) print_error(what);
                            }},
                       *file);
   base::Result<tune::TuneResult> result = session.run();
