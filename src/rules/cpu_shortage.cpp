@@ -46,7 +46,8 @@ CpuShortage measure(const Context& context, std::size_t position) {
       throttled >= context.threshold("host.cpu_quota", "throttled")) {
     shortage.reason = ShortOf::kQuota;
   } else if (allowed <= context.threshold("host.affinity", "allowed") * online &&
-             used >= kFull * *usable) {
+             (used >= kFull * *usable ||
+              (facts.has(FactId::kHostTreeCpu) && own_waits >= shortage.ready / 2))) {
     shortage.reason = ShortOf::kAffinity;
   } else if (facts.has(FactId::kHostTreeCpu) &&
              busy >= context.threshold("host.cpu_saturated", "busy") && by_others) {
