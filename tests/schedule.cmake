@@ -13,7 +13,7 @@ function(pyrometer_lasts seconds)
   endforeach()
 endfunction()
 
-pyrometer_lasts(140 run.try)
+pyrometer_lasts(180 run.try)
 pyrometer_lasts(100 COMPUTES hook.overrides_test)
 pyrometer_lasts(70 COMPUTES run.sampler run.kill)
 pyrometer_lasts(40 screen.top run.tune)
