@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "cli/exit_code_of.h"
-#include "cli/folder_copy.h"
 #include "cli/message.h"
 #include "cli/override_option.h"
-#include "cli/scratch_folder.h"
 #include "cli/try_session.h"
 #include "cli/values.h"
 #include "monitor/interrupts.h"
@@ -19,7 +16,6 @@ namespace {
 
 using std::chrono::duration;
 using std::chrono::duration_cast;
-using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 }  // namespace
@@ -58,25 +54,15 @@ OptionGroup TryCommand::trial_options() {
                            .help = "also try what changes numbers, if only by rounding; the loss "
                                    "is watched all the same",
                            .set = set_true(allow_numerics_)});
-  group.options.push_back({.long_name = "copy",
-                           .help = "run the trials in a copy of the present folder, so that what "
-                                   "they write is not left there",
-                           .set = set_true(copy_)});
+  group.options.push_back(place_.copy_option());
   group.options.push_back({.long_name = "trial-time",
                            .value = "TIME",
                            .help = "length of a trial from its first step on; without it, by the "
                                    "budget",
                            .set = set_duration(seconds_),
                            .tier = Tier::kAdvanced});
-  group.options.push_back({.long_name = "patience",
-                           .value = "TIME",
-                           .help = "a trial that makes no step for so long is ended as hung",
-                           .set = set_duration(patience_s_),
-                           .tier = Tier::kAdvanced});
-  group.options.push_back({.long_name = "keep",
-                           .help = "keep the folder with recordings and output of the trials",
-                           .set = set_true(keep_),
-                           .tier = Tier::kAdvanced});
+  group.options.push_back(place_.patience_option());
+  group.options.push_back(place_.keep_option());
   for (Option& option : output_.price_options()) group.options.push_back(std::move(option));
   return group;
 }
@@ -108,22 +94,15 @@ ExitCode TryCommand::run(const Terminal& terminal) {
   if (!config) return refuse(config.error());
   const base::Result<cost::Settings> cost = output_.cost(*config);
   if (!cost) return refuse(cost.error());
-  auto scratch = ScratchFolder::make();
+  const auto scratch = place_.make_scratch();
   if (!scratch) return refuse(scratch.error());
-  if (keep_) {
-    scratch->keep();
-    print_warning("the trials are kept in " + scratch->path());
-  }
   const monitor::Interrupts interrupts;
   const auto deadline =
       steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(budget_s_));
-  std::string folder;
-  if (copy_) {
-    folder = scratch->path() + "/work";
-    if (const std::string failed = copy_present_folder(folder, scratch->path()); !failed.empty()) {
-      print_error(failed);
-      return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : ExitCode::kFailed;
-    }
+  const auto folder = place_.make_folder(*scratch);
+  if (!folder) {
+    const ExitCode code = refuse(folder.error());
+    return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : code;
   }
   // Some thirty trials fit into the budget, as long as starting takes little.
   constexpr double kTrials = 30;
@@ -131,13 +110,11 @@ ExitCode TryCommand::run(const Terminal& terminal) {
   constexpr double kLongest = 30;
   const double length =
       seconds_ > 0 ? seconds_ : std::clamp(budget_s_ / kTrials, kShortest, kLongest);
-  constexpr double kPatience = 60;
-  const double patience = patience_s_ > 0 ? patience_s_ : std::max(kPatience, 4 * length);
   const bool speaks = !quiet_ && terminal.stderr_is_terminal;
   TrySession session({.trials = {.command = command_,
                                  .scratch = scratch->path(),
-                                 .folder = folder,
-                                 .patience = seconds(static_cast<long>(std::ceil(patience))),
+                                 .folder = *folder,
+                                 .patience = place_.patience(length),
                                  .deadline = deadline},
                       .fixes = fixes_,
                       .allow_numerics = allow_numerics_,

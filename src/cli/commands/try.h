@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/report_output.h"
+#include "cli/trial_place.h"
 #include "model/overrides.h"
 
 namespace pyrometer::cli {
@@ -25,13 +26,11 @@ class TryCommand : public Command {
   std::vector<std::string> command_;
   std::vector<model::Override> fixes_;
   ReportOutput output_;
+  TrialPlace place_;
   double budget_s_ = 600;
-  double seconds_ = 0;     // of a trial; 0: by the budget
-  double patience_s_ = 0;  // 0: by the length of a trial
+  double seconds_ = 0;  // of a trial; 0: by the budget
   bool list_ = false;
   bool allow_numerics_ = false;
-  bool copy_ = false;
-  bool keep_ = false;
   bool quiet_ = false;
 };
 

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "cli/exit_code_of.h"
-#include "cli/folder_copy.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
 #include "cli/power_sweep.h"
 #include "cli/recording_name.h"
-#include "cli/scratch_folder.h"
 #include "cli/tune_session.h"
 #include "cli/values.h"
 #include "monitor/interrupts.h"
@@ -28,7 +25,6 @@ namespace {
 
 using std::chrono::duration;
 using std::chrono::duration_cast;
-using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 // Of the budget; the rest is for comparing the best with the first configuration.
@@ -178,10 +174,7 @@ OptionGroup TuneCommand::search_options() {
 
 OptionGroup TuneCommand::trial_options() {
   OptionGroup group{.title = "Trials", .options = {}};
-  group.options.push_back({.long_name = "copy",
-                           .help = "run the trials in a copy of the present folder, so that what "
-                                   "they write is not left there",
-                           .set = set_true(copy_)});
+  group.options.push_back(place_.copy_option());
   group.options.push_back({.long_name = "trial-time",
                            .value = "TIME",
                            .help = "longest length of a trial from its first step on; without it, "
@@ -198,15 +191,8 @@ OptionGroup TuneCommand::trial_options() {
                            .help = "let the dimension power_limit (in watts) set that of the GPUs, "
                                    "which needs the right to; what was set comes back at the end",
                            .set = set_true(allow_power_limit_)});
-  group.options.push_back({.long_name = "patience",
-                           .value = "TIME",
-                           .help = "a trial that makes no step for so long is ended as hung",
-                           .set = set_duration(patience_s_),
-                           .tier = Tier::kAdvanced});
-  group.options.push_back({.long_name = "keep",
-                           .help = "keep the folder with recordings and output of the trials",
-                           .set = set_true(keep_),
-                           .tier = Tier::kAdvanced});
+  group.options.push_back(place_.patience_option());
+  group.options.push_back(place_.keep_option());
   for (Option& option : output_.price_options()) group.options.push_back(std::move(option));
   return group;
 }
@@ -318,21 +304,13 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
     sweep.emplace(std::move(*begun));
   }
   if (words_.seconds <= 0) words_.seconds = trial_length(budget_s_, plan->space);
-  auto scratch = ScratchFolder::make();
+  const auto scratch = place_.make_scratch();
   if (!scratch) return refuse(scratch.error());
-  if (keep_) {
-    scratch->keep();
-    print_warning("the trials are kept in " + scratch->path());
-  }
   const monitor::Interrupts interrupts;
-  std::string folder;
-  if (copy_) {
-    folder = scratch->path() + "/work";
-    const std::string failed = copy_present_folder(folder, scratch->path());
-    if (!failed.empty()) {
-      print_error(failed);
-      return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : ExitCode::kFailed;
-    }
+  const auto folder = place_.make_folder(*scratch);
+  if (!folder) {
+    const ExitCode code = refuse(folder.error());
+    return monitor::Interrupts::signal() != 0 ? ExitCode::kInterrupted : code;
   }
   if (!file) {
     auto settings = settings_of(words_);
@@ -342,8 +320,6 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
     if (!made) return refuse(made.error());
     file = std::move(*made);
   }
-  constexpr double kPatience = 60;
-  const double patience = patience_s_ > 0 ? patience_s_ : std::max(kPatience, 4 * words_.seconds);
   const auto start = steady_clock::now();
   const auto after = [start](double s) {
     return start + duration_cast<steady_clock::duration>(duration<double>(s));
@@ -351,8 +327,8 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
   const bool speaks = !quiet_ && terminal.stderr_is_terminal;
   TuneSession session({.trials = {.command = {},
                                   .scratch = scratch->path(),
-                                  .folder = folder,
-                                  .patience = seconds(static_cast<long>(std::ceil(patience))),
+                                  .folder = *folder,
+                                  .patience = place_.patience(words_.seconds),
                                   .deadline = after(budget_s_)},
                        .space = plan->space,
                        .command = plan->command,
@@ -369,7 +345,7 @@ ExitCode TuneCommand::run(const Terminal& terminal) {
                        .load = {.rules = config->rules, .cost = *cost},
                        .gpus = *gpus,
                        .set_power_limit = [&sweep](double watts) { return sweep->set(watts); },
-                       .keep = keep_,
+                       .keep = place_.keeps(),
                        .say =
                            [speaks](const std::string& what) {
                              if (speaks) print_error(what);

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/report_output.h"
+#include "cli/trial_place.h"
 #include "cli/tune_plan.h"
 
 namespace pyrometer::cli {
@@ -31,15 +32,13 @@ class TuneCommand : public Command {
 
   TuneWords words_;
   ReportOutput output_;
+  TrialPlace place_;
   std::string save_;
   std::string resume_;
   std::string report_;
   double budget_s_ = 600;
-  double patience_s_ = 0;  // 0: by the length of a trial
   int parallel_ = 1;
   bool allow_power_limit_ = false;
-  bool copy_ = false;
-  bool keep_ = false;
   bool quiet_ = false;
 };
 
