@@ -1,9 +1,12 @@
 # NVML on a simulated machine: a library to put in the real one's place (LD_LIBRARY_PATH, with a
 # script in PYROMETER_STUB_NVML), and the same functions within the test program.
 set(nvml_stub_sources
-  ${PROJECT_SOURCE_DIR}/tests/stubs/nvml/functions.cpp
-  ${PROJECT_SOURCE_DIR}/tests/stubs/nvml/world.cpp)
-add_library(nvml_stub SHARED ${nvml_stub_sources})
+  tests/stubs/nvml/events.cpp
+  tests/stubs/nvml/functions.cpp
+  tests/stubs/nvml/gpm.cpp
+  tests/stubs/nvml/world.cpp)
+list(TRANSFORM nvml_stub_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE nvml_stub_files)
+add_library(nvml_stub SHARED ${nvml_stub_files})
 set_target_properties(nvml_stub PROPERTIES
   OUTPUT_NAME nvidia-ml SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/stub_nvml)
 # Stays when a source lets go of it: the machine lives on, and its memory is no leak.
@@ -15,8 +18,7 @@ pyrometer_test(nvml_test
   SOURCES
     src/sources/nvml/nvml_source_test.cpp
     src/sources/nvml/power_limits_test.cpp
-    tests/stubs/nvml/functions.cpp
-    tests/stubs/nvml/world.cpp
+    ${nvml_stub_sources}
   LIBS pyrometer_sources)
 # The stub's functions are found by name.
 set_target_properties(nvml_test PROPERTIES ENABLE_EXPORTS ON)

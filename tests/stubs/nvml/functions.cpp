@@ -2,7 +2,6 @@
 // unit tests.
 #include <dlfcn.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -392,38 +391,6 @@ Return nvmlDeviceGetProcessUtilization(Handle handle, nvml::ProcessUtilization* 
   return nvml::kSuccess;
 }
 
-Return nvmlEventSetCreate(nvml::EventSet* set) {
-  Call call("nvmlEventSetCreate");
-  ++call->open_handles;
-  *set = reinterpret_cast<nvml::EventSet>(1);
-  return nvml::kSuccess;
-}
-Return nvmlEventSetFree(nvml::EventSet) {
-  Call call("nvmlEventSetFree");
-  --call->open_handles;
-  return nvml::kSuccess;
-}
-Return nvmlDeviceRegisterEvents(Handle handle, unsigned long long, nvml::EventSet) {
-  Call call("nvmlDeviceRegisterEvents");
-  Gpu* gpu = nullptr;
-  if (const Return code = call.find(handle, gpu); code != nvml::kSuccess) return code;
-  if (gpu->answers["events"].kind == AnswerKind::kError) return gpu->answers["events"].code;
-  gpu->registered = true;
-  return nvml::kSuccess;
-}
-Return nvmlEventSetWait_v2(nvml::EventSet, nvml::EventData* data, unsigned) {
-  Call call("nvmlEventSetWait_v2");
-  if (!call->initialized) return nvml::kUninitialized;
-  for (std::size_t i = 0; i < call->gpus.size(); ++i) {
-    Gpu& gpu = call->gpus[i];
-    if (!gpu.registered || gpu.xids.empty()) continue;
-    *data = {handle_of(i + 1), nvml::kEventXid, gpu.xids.front(), 0xFFFFFFFF, 0xFFFFFFFF};
-    gpu.xids.erase(gpu.xids.begin());
-    return nvml::kSuccess;
-  }
-  return nvml::kTimeout;
-}
-
 Return nvmlDeviceGetMigMode(Handle handle, unsigned* current, unsigned* pending) {
   *pending = 0;
   return get("nvmlDeviceGetMigMode", handle, "mig_mode", current);
@@ -456,41 +423,6 @@ Return nvmlDeviceGetComputeInstanceId(Handle handle, unsigned* id) {
   const Return code = call.find(handle, gpu, &mig);
   if (code != nvml::kSuccess || mig == nullptr) return nvml::kNotSupported;
   *id = mig->compute_instance;
-  return nvml::kSuccess;
-}
-
-Return nvmlGpmQueryDeviceSupport(Handle handle, nvml::GpmSupport* support) {
-  return get("nvmlGpmQueryDeviceSupport", handle, "gpm", &support->supported);
-}
-Return nvmlGpmSampleAlloc(nvml::GpmSample* sample) {
-  Call call("nvmlGpmSampleAlloc");
-  ++call->open_handles;
-  *sample = reinterpret_cast<nvml::GpmSample>(new double(NAN));
-  return nvml::kSuccess;
-}
-Return nvmlGpmSampleFree(nvml::GpmSample sample) {
-  Call call("nvmlGpmSampleFree");
-  --call->open_handles;
-  delete reinterpret_cast<double*>(sample);
-  return nvml::kSuccess;
-}
-// A sample holds what the metrics between it and an earlier one shall be.
-Return nvmlGpmSampleGet(Handle handle, nvml::GpmSample sample) {
-  return get("nvmlGpmSampleGet", handle, "gpm_value", reinterpret_cast<double*>(sample));
-}
-Return nvmlGpmMigSampleGet(Handle handle, unsigned, nvml::GpmSample sample) {
-  return get("nvmlGpmMigSampleGet", handle, "gpm_value", reinterpret_cast<double*>(sample));
-}
-Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* request) {
-  Call call("nvmlGpmMetricsGet");
-  const double value = *reinterpret_cast<double*>(request->second);
-  for (unsigned i = 0; i < request->count; ++i) {
-    nvml::GpmMetric& metric = request->metrics[i];
-    metric.value = value;
-    metric.result = metric.id == 8      ? nvml::kNotSupported
-                    : std::isnan(value) ? nvml::kNoData
-                                        : nvml::kSuccess;
-  }
   return nvml::kSuccess;
 }
 
