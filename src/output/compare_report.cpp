@@ -9,6 +9,8 @@
 #include "cost/price.h"
 #include "model/generated/causes.h"
 #include "output/change_words.h"
+#include "output/json_interval.h"
+#include "output/json_parts.h"
 #include "output/section_tools.h"
 #include "output/summary.h"
 #include "output/words.h"
@@ -256,14 +258,6 @@ std::string describe_reason(const Comparison& c) {
          " per step and GPU: " + out + ".";
 }
 
-void write_interval(base::JsonWriter& json, const verify::Interval& interval) {
-  json.begin_object(base::JsonLayout::kInline);
-  json.member("value", interval.value);
-  json.member("low", interval.known ? std::optional(interval.low) : std::nullopt);
-  json.member("high", interval.known ? std::optional(interval.high) : std::nullopt);
-  json.end_object();
-}
-
 void write_change(base::JsonWriter& json, std::string_view key, const Change& change) {
   json.key(key);
   json.begin_object();
@@ -273,17 +267,10 @@ void write_change(base::JsonWriter& json, std::string_view key, const Change& ch
   json.member("a", if_known(change.a));
   json.member("b", if_known(change.b));
   json.key("difference");
-  if (change.known()) {
-    write_interval(json, change.difference);
-  } else {
-    json.null();
-  }
+  write_interval_json(json, change.known() ? std::optional(change.difference) : std::nullopt);
   json.key("ratio");
-  if (change.known() && change.a > 0) {
-    write_interval(json, change.ratio);
-  } else {
-    json.null();
-  }
+  write_interval_json(json,
+                      change.known() && change.a > 0 ? std::optional(change.ratio) : std::nullopt);
   json.member("sure", change.sure());
   json.member("missing",
               change.known() ? std::nullopt : std::optional<std::string_view>(change.missing));
@@ -315,10 +302,6 @@ void write_side(base::JsonWriter& json, std::string_view key, const verify::Side
   json.member("usd_per_gpu_hour", side.usd_per_gpu_hour);
   json.member("usd_per_1000_steps", usd);
   json.end_object();
-}
-
-std::optional<std::string_view> if_any(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
 }  // namespace
@@ -381,7 +364,7 @@ bool write_compare_json(const Comparison& c, const base::TextSink& sink) {
     write_change(json, model::cause_info(one.cause).id, one.ns);
   }
   json.end_object();
-  json.member("causes_missing", if_any(c.why_no_causes));
+  json.member("causes_missing", if_given(c.why_no_causes));
   json.key("kernels");
   json.begin_array();
   for (const verify::KernelChange& one : c.kernels) {
@@ -395,14 +378,14 @@ bool write_compare_json(const Comparison& c, const base::TextSink& sink) {
     json.end_object();
   }
   json.end_array();
-  json.member("kernels_missing", if_any(c.why_no_kernels));
+  json.member("kernels_missing", if_given(c.why_no_kernels));
   json.key("settings");
   json.begin_array();
   for (const verify::SettingChange& one : c.settings) {
     json.begin_object(base::JsonLayout::kInline);
     json.member("key", one.key);
-    json.member("a", if_any(one.a));
-    json.member("b", if_any(one.b));
+    json.member("a", if_given(one.a));
+    json.member("b", if_given(one.b));
     json.end_object();
   }
   json.end_array();

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "output/display.h"
 #include "output/section_tools.h"
 #include "output/summary.h"
+#include "output/xml_text.h"
 
 namespace pyrometer::output {
 namespace {
@@ -49,30 +49,6 @@ std::string describe(const GateResult& result) {
              std::to_string(all) + " without an answer.";
   }
   return "";
-}
-
-// For XML 1.0: characters that it cannot hold, and those that it would act on.
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text, true)) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -146,9 +122,9 @@ std::string gate_junit(const GateResult& result) {
       result.checks.size(), count(Verdict::kFail), count(Verdict::kError),
       count(Verdict::kInconclusive));
   for (const Check& check : result.checks) {
-    out += "<testcase classname=\"pyrometer.gate\" name=\"" + xml(check.name) + "\">";
-    const std::string text = xml(check.measured.empty() ? check.reason : check.measured);
-    const std::string limit = xml(check.limit);
+    out += "<testcase classname=\"pyrometer.gate\" name=\"" + xml_text(check.name) + "\">";
+    const std::string text = xml_text(check.measured.empty() ? check.reason : check.measured);
+    const std::string limit = xml_text(check.limit);
     switch (check.verdict) {
       case Verdict::kPass:
         out += "<system-out>" + text + ", allowed: " + limit + "</system-out>";

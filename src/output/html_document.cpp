@@ -1,7 +1,7 @@
 #include "output/html_document.h"
 
 #include "output/summary.h"
-#include "output/svg_chart.h"
+#include "output/xml_text.h"
 
 namespace pyrometer::output {
 namespace {

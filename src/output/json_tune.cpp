@@ -2,6 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "output/json_interval.h"
+#include "output/json_parts.h"
 #include "output/tune_report.h"
 
 namespace pyrometer::output {
@@ -38,10 +40,6 @@ void write_point(base::JsonWriter& json, const TuneResult& result, const tune::P
   json.end_object();
 }
 
-std::optional<std::string_view> if_any(std::string_view text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 std::string_view outcome_id(Outcome outcome) {
   switch (outcome) {
     case Outcome::kMeasured:
@@ -64,7 +62,7 @@ void write_tried(base::JsonWriter& json, const TuneResult& result, const Tried& 
   json.key("values");
   write_point(json, result, last.point);
   json.member("outcome", outcome_id(last.outcome));
-  json.member("reason", if_any(last.reason));
+  json.member("reason", if_given(last.reason));
   json.member("trials", one.trials);
   json.member("length", last.outcome == Outcome::kExcluded
                             ? std::optional<double>()
@@ -81,17 +79,6 @@ void write_tried(base::JsonWriter& json, const TuneResult& result, const Tried& 
   json.member("peak_memory_bytes", last.peak_memory);
   json.member("loss", last.loss);
   json.member("seconds_to_loss", last.seconds_to_loss);
-  json.end_object();
-}
-
-void write_interval(base::JsonWriter& json, std::string_view key, const verify::Interval& interval,
-                    bool known) {
-  json.key(key);
-  if (!known) return json.null();
-  json.begin_object(base::JsonLayout::kInline);
-  json.member("value", interval.value);
-  json.member("low", interval.known ? std::optional(interval.low) : std::nullopt);
-  json.member("high", interval.known ? std::optional(interval.high) : std::nullopt);
   json.end_object();
 }
 
@@ -155,8 +142,9 @@ bool write_tune_json(const TuneResult& result, const base::TextSink& sink) {
     json.key("values");
     write_point(json, result, one.point);
     json.member("verdict", tune::id_of(one.verdict));
-    json.member("reason", if_any(one.reason));
-    write_interval(json, "cost_ratio", one.ratio, one.pairs > 0);
+    json.member("reason", if_given(one.reason));
+    json.key("cost_ratio");
+    write_interval_json(json, one.pairs > 0 ? std::optional(one.ratio) : std::nullopt);
     json.member("pairs", one.pairs);
     json.end_object();
   }
@@ -170,12 +158,14 @@ bool write_tune_json(const TuneResult& result, const base::TextSink& sink) {
     json.begin_object();
     json.key("values");
     write_point(json, result, *result.best);
-    write_interval(json, "cost_ratio", result.best_ratio, result.verdict == Verdict::kBetter);
+    json.key("cost_ratio");
+    write_interval_json(
+        json, result.verdict == Verdict::kBetter ? std::optional(result.best_ratio) : std::nullopt);
     json.end_object();
   } else {
     json.null();
   }
-  json.member("command", if_any(result.command));
+  json.member("command", if_given(result.command));
   json.key("notes");
   json.begin_array();
   for (const std::string& note : result.notes) json.value(note);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "output/display.h"
+#include "output/xml_text.h"
 
 namespace pyrometer::output {
 namespace {
@@ -42,33 +42,6 @@ Axis axis_of(const Scatter& scatter, double ScatterPoint::*value, double from, d
 }
 
 }  // namespace
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  // Control characters and broken UTF-8 are replaced there.
-  for (const char c : printable(text, true)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 void SvgChart::text(double x, double y, std::string_view words, std::string_view style) {
   body_ +=

@@ -9,9 +9,6 @@
 
 namespace pyrometer::output {
 
-// Text as it stands in XML and HTML, also in attributes. What must not stand there is left out.
-[[nodiscard]] std::string xml_text(std::string_view text);
-
 struct Bar {
   std::string label;
   double value = 0;        // ≥ 0

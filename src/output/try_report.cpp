@@ -7,6 +7,8 @@
 
 #include "cost/price.h"
 #include "output/change_words.h"
+#include "output/json_interval.h"
+#include "output/json_parts.h"
 #include "output/section_tools.h"
 #include "output/shell_words.h"
 #include "output/summary.h"
@@ -129,17 +131,6 @@ Section fixes_section(const TryResult& result) {
   return out;
 }
 
-void write_interval(base::JsonWriter& json, std::string_view key, const verify::Interval& interval,
-                    bool known) {
-  json.key(key);
-  if (!known) return json.null();
-  json.begin_object(base::JsonLayout::kInline);
-  json.member("value", interval.value);
-  json.member("low", interval.known ? std::optional(interval.low) : std::nullopt);
-  json.member("high", interval.known ? std::optional(interval.high) : std::nullopt);
-  json.end_object();
-}
-
 void write_overrides(base::JsonWriter& json, std::string_view key,
                      const std::vector<model::Override>& overrides) {
   json.key(key);
@@ -148,21 +139,18 @@ void write_overrides(base::JsonWriter& json, std::string_view key,
   json.end_array();
 }
 
-std::optional<std::string_view> if_any(std::string_view text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 void write_fix(base::JsonWriter& json, const TryResult& result, const TriedFix& fix) {
   json.begin_object();
   write_overrides(json, "overrides", fix.overrides);
   json.member("title", fix.title);
-  json.member("finding", if_any(fix.finding));
+  json.member("finding", if_given(fix.finding));
   json.member("verdict", verdict_id(fix.verdict));
-  json.member("reason", if_any(fix.reason));
-  json.member("applied", if_any(fix.applied));
-  write_interval(json, "predicted", fix.predicted.value_or(verify::Interval{}),
-                 fix.predicted.has_value());
-  write_interval(json, "measured", fix.ratio, fix.pairs > 0);
+  json.member("reason", if_given(fix.reason));
+  json.member("applied", if_given(fix.applied));
+  json.key("predicted");
+  write_interval_json(json, fix.predicted);
+  json.key("measured");
+  write_interval_json(json, fix.pairs > 0 ? std::optional(fix.ratio) : std::nullopt);
   json.member("pairs", fix.pairs);
   json.member("alternated", fix.alternated);
   json.member("usd_per_million_samples",
@@ -288,7 +276,7 @@ bool write_try_json(const TryResult& result, const base::TextSink& sink) {
   json.member("usd_per_million_samples", usd_per_million(result, 1));
   json.member("gpu_j_per_sample", joules_per_sample(result.baseline_energy));
   json.member("energy_missing",
-              result.baseline_energy.empty() ? if_any(result.why_no_energy) : std::nullopt);
+              result.baseline_energy.empty() ? if_given(result.why_no_energy) : std::nullopt);
   json.end_object();
   json.key("fixes");
   json.begin_array();
@@ -306,7 +294,8 @@ bool write_try_json(const TryResult& result, const base::TextSink& sink) {
   } else {
     json.begin_object();
     write_overrides(json, "overrides", result.best);
-    write_interval(json, "measured", result.best_ratio, true);
+    json.key("measured");
+    write_interval_json(json, result.best_ratio);
     json.member("command", command_line(result));
     json.member("edit", edits(result));
     json.end_object();
@@ -356,7 +345,7 @@ bool write_overrides_json(const base::TextSink& sink) {
     json.member("id", info.id);
     json.member("title", info.title);
     json.member("help", info.help);
-    json.member("default", if_any(info.default_value));
+    json.member("default", if_given(info.default_value));
     json.member("values", model::values_of(info));
     words("words", info.kind == model::OverrideKind::kSettings ? std::span<const std::string_view>()
                                                                : info.words);
@@ -366,7 +355,7 @@ bool write_overrides_json(const base::TextSink& sink) {
     json.member("switchable", info.switchable);
     words("findings", info.findings);
     json.member("edit", model::edit_for(info, info.default_value));
-    json.member("caveats", if_any(info.caveats));
+    json.member("caveats", if_given(info.caveats));
     json.end_object();
   }
   json.end_array();
